@@ -1,0 +1,72 @@
+"""Many instances as flat arrays, so that one compiled loop serves a whole shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .objective import Instance
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Instances 0..P-1, concatenated; all int64. Instance p owns
+
+    groups `group_at[p]:group_at[p+1]`, candidates `cand_at[p]:cand_at[p+1]`, units `unit_at[p]:unit_at[p+1]`
+    and lines of h `line_at[p]:line_at[p+1]`. `group_start[g]:group_start[g+1]` are the (global) candidates
+    of group g, `cov_ptr[i]:cov_ptr[i+1]` the coverage cells of candidate i; `cov_unit` is local to the
+    instance, 0..units-1.
+    """
+
+    group_at: np.ndarray
+    cand_at: np.ndarray
+    unit_at: np.ndarray
+    line_at: np.ndarray
+    group_start: np.ndarray
+    cost: np.ndarray
+    cov_ptr: np.ndarray
+    cov_unit: np.ndarray
+    cov: np.ndarray
+    weight: np.ndarray
+    slope: np.ndarray
+    intercept: np.ndarray
+    scale: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.group_at) - 1
+
+
+def batch(instances: Sequence[Instance]) -> Batch:
+    """Concatenate instances."""
+    cells = np.cumsum([0] + [len(i.cov) for i in instances])
+    cands = _offsets([len(i.cost) for i in instances])
+    return Batch(
+        group_at=_offsets([len(i.group_start) - 1 for i in instances]),
+        cand_at=cands,
+        unit_at=_offsets([len(i.weight) for i in instances]),
+        line_at=_offsets([len(i.slope) for i in instances]),
+        group_start=_joined_starts([i.group_start for i in instances], cands),
+        cost=_cat([i.cost for i in instances]),
+        cov_ptr=_joined_starts([i.cov_ptr for i in instances], cells),
+        cov_unit=_cat([i.cov_unit for i in instances]),
+        cov=_cat([i.cov for i in instances]),
+        weight=_cat([i.weight for i in instances]),
+        slope=_cat([i.slope for i in instances]),
+        intercept=_cat([i.intercept for i in instances]),
+        scale=np.array([i.scale for i in instances], dtype=np.int64),
+    )
+
+
+def _offsets(sizes: Sequence[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _cat(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
+
+
+def _joined_starts(starts: Sequence[np.ndarray], offsets: np.ndarray) -> np.ndarray:
+    parts = [s[:-1] + o for s, o in zip(starts, offsets, strict=False)]
+    return np.concatenate([*parts, offsets[-1:]]).astype(np.int64)

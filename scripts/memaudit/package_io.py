@@ -1,0 +1,120 @@
+"""A suite of packages as Parquet tables: written from, and read back into, `Package` objects."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from .package import Candidate, Package, Query, Unit, build
+from .table_io import read_table, write_table
+
+# The tables of a suite's packages, in the order of results/packages/{suite}/.
+PACKAGE_TABLES = ("packages", "candidates", "units", "queries", "requirements", "labels", "coverage", "unscored", "warnings")
+
+
+def write_packages(
+    folder: str | Path,
+    packages: Iterable[Package],
+    *,
+    label_source: str,
+    unscored: Iterable[Mapping[str, str]] = (),
+    warnings: Iterable[Mapping[str, str]] = (),
+    suite: str,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write every table of `PACKAGE_TABLES` into `folder`.
+
+    `label_source` names who labelled coverage (one source, pass "1"; its non-zero cells are the coverage).
+    `unscored` rows: source_id, category, reason. `warnings` rows: source_id, kind, detail.
+    """
+    rows: dict[str, dict[str, list]] = {name: defaultdict(list) for name in PACKAGE_TABLES}
+
+    def add(table: str, **values) -> None:
+        for column, value in values.items():
+            rows[table][column].append(value)
+
+    for p in packages:
+        key = {"suite": p.suite, "package_id": p.package_id}
+        v = p.visible
+        add("packages", **key, distribution=p.distribution, seed=p.seed, content_hash=p.content_hash,
+            n_groups=len(v.group_ids), n_candidates=len(v), n_units=len(p.units), n_queries=len(p.queries),
+            total_cost=p.total_cost)
+        group_of = v.group_of
+        for i, candidate_id in enumerate(v.candidate_ids):
+            estimated = v.estimated_coverage[i]
+            add("candidates", **key, candidate_id=candidate_id, group_id=v.group_ids[group_of[i]],
+                representation_type=v.representation_type[i], cost=int(v.cost[i]), time_index=int(v.time_index[i]),
+                confidence=float(v.confidence[i]), text=v.text[i], estimated_value=v.estimated_value[i],
+                estimated_coverage=None if estimated is None else
+                [{"unit_id": u, "coverage": c} for u, c in sorted(estimated.items())])
+            for unit_id, value in p.coverage_row(i).items():
+                add("coverage", **key, candidate_id=candidate_id, unit_id=unit_id, coverage=value)
+                add("labels", **key, candidate_id=candidate_id, unit_id=unit_id, source=label_source, value=value,
+                    status="accepted", **{"pass": "1"})
+        for u in p.units:
+            add("units", **key, unit_id=u.unit_id, role=u.role, weight=u.weight, kind=u.kind, text=u.text)
+        for q in p.queries:
+            add("queries", **key, query_id=q.query_id, category=q.category, text=q.text, answer=q.answer)
+            for unit_id in q.required:
+                add("requirements", **key, query_id=q.query_id, unit_id=unit_id, primary=True)
+    for row in unscored:
+        add("unscored", suite=suite, **row)
+    for row in warnings:
+        add("warnings", suite=suite, **row)
+    for name in PACKAGE_TABLES:
+        write_table(Path(folder) / f"{name}.parquet", name, _complete(name, rows[name]), metadata)
+
+
+def _complete(name: str, columns: dict[str, list]) -> dict[str, list]:
+    from .schemas import TABLES
+
+    return columns or {column: [] for column in TABLES[name].schema.names}
+
+
+def read_packages(folder: str | Path) -> list[Package]:
+    """The packages of a suite folder, sorted by package_id."""
+    tables = {
+        name: read_table(Path(folder) / f"{name}.parquet", name).to_pydict()
+        for name in ("packages", "candidates", "units", "queries", "requirements", "coverage")
+    }
+    parts = {name: _by_package(table["package_id"]) for name, table in tables.items()}
+    return [_one_package(tables, parts, row) for row in range(len(tables["packages"]["package_id"]))]
+
+
+def _by_package(package_ids: list[str]) -> dict[str, range]:
+    """First and last row of each package: rows are sorted by package id."""
+    spans: dict[str, range] = {}
+    start = 0
+    for i in range(1, len(package_ids) + 1):
+        if i == len(package_ids) or package_ids[i] != package_ids[start]:
+            spans[package_ids[start]] = range(start, i)
+            start = i
+    return spans
+
+
+def _one_package(tables: dict, parts: dict, row: int) -> Package:
+    head = {column: values[row] for column, values in tables["packages"].items()}
+    package_id = head["package_id"]
+
+    def records(name: str, *columns: str) -> Iterable[tuple]:
+        span = parts[name].get(package_id, range(0))
+        return zip(*(tables[name][c][span.start : span.stop] for c in columns), strict=True)
+
+    candidates = [
+        Candidate(cid, gid, kind, cost, time, text, confidence, value,
+                  None if cov is None else {c["unit_id"]: c["coverage"] for c in cov})
+        for cid, gid, kind, cost, time, text, confidence, value, cov in records(
+            "candidates", "candidate_id", "group_id", "representation_type", "cost", "time_index", "text",
+            "confidence", "estimated_value", "estimated_coverage")
+    ]
+    units = [Unit(*r) for r in records("units", "unit_id", "weight", "role", "kind", "text")]
+    coverage = {(c, u): value for c, u, value in records("coverage", "candidate_id", "unit_id", "coverage")}
+    required: dict[str, list[str]] = defaultdict(list)
+    for query_id, unit_id in records("requirements", "query_id", "unit_id"):
+        required[query_id].append(unit_id)
+    queries = [
+        Query(query_id, tuple(required[query_id]), category, text, answer)
+        for query_id, category, text, answer in records("queries", "query_id", "category", "text", "answer")
+    ]
+    return build(head["suite"], package_id, head["distribution"], head["seed"], candidates, units, coverage, queries)

@@ -1,0 +1,198 @@
+"""The Arrow schema of every table that passes between stages.
+
+A table is long and tidy; its key starts with (suite, package_id) wherever a row belongs to one package.
+Rows are sorted by the table's key. `SCHEMA_VERSION` travels in every file's metadata: raise it when a
+column changes its name, type or meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+SCHEMA_VERSION = "1"
+
+STATUSES = ("optimal", "cross_checked", "limit")
+ROLES = ("current", "invalidation", "stale", "")
+
+_str, _int, _float, _bool = pa.string(), pa.int64(), pa.float64(), pa.bool_()
+
+
+def _fields(required: dict[str, pa.DataType], optional: dict[str, pa.DataType] | None = None) -> pa.Schema:
+    fields = [pa.field(name, kind, nullable=False) for name, kind in required.items()]
+    fields += [pa.field(name, kind) for name, kind in (optional or {}).items()]
+    return pa.schema(fields)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: its name, Arrow schema, and the columns that identify (and sort) a row."""
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+
+
+_PACKAGE = {"suite": _str, "package_id": _str}
+# One optimisation problem besides its package: how costs are counted, what may be chosen, how units saturate.
+_PROBLEM = {"cost_model": _str, "pool": _str, "k": _int, "saturation": _str}
+# `budget_spec` is the YAML spelling (a fraction or an integer); `budget` is the absolute budget in cost units.
+_BUDGET = {"budget_spec": _str, "budget": _int}
+
+TABLES: dict[str, Table] = {}
+
+
+def _table(name: str, key: tuple[str, ...], required: dict, optional: dict | None = None) -> Table:
+    TABLES[name] = Table(name, _fields(required, optional), key)
+    return TABLES[name]
+
+
+# ---- packages/{suite}/
+# content_hash: of everything an optimum depends on (groups, costs, types, weights, coverage), ids and texts
+# left out: equal hashes have equal optima. n_*: counts; total_cost: sum of declared costs.
+PACKAGES = _table(
+    "packages",
+    ("suite", "package_id"),
+    {**_PACKAGE, "distribution": _str, "content_hash": _str, "n_groups": _int, "n_candidates": _int,
+     "n_units": _int, "n_queries": _int, "total_cost": _int},
+    {"seed": _int},
+)
+# estimated_value / estimated_coverage: a supplied estimate that a writer may see; null = none supplied.
+CANDIDATES = _table(
+    "candidates",
+    ("suite", "package_id", "candidate_id"),
+    {**_PACKAGE, "candidate_id": _str, "group_id": _str, "representation_type": _str, "cost": _int,
+     "time_index": _int, "confidence": _float},
+    {"text": _str, "estimated_value": _float,
+     "estimated_coverage": pa.list_(pa.struct([("unit_id", _str), ("coverage", _float)]))},
+)
+# role: current / invalidation / stale, or "" where the unit has none. weight >= 0.
+UNITS = _table(
+    "units",
+    ("suite", "package_id", "unit_id"),
+    {**_PACKAGE, "unit_id": _str, "role": _str, "weight": _float},
+    {"kind": _str, "text": _str},
+)
+QUERIES = _table(
+    "queries",
+    ("suite", "package_id", "query_id"),
+    {**_PACKAGE, "query_id": _str},
+    {"category": _str, "text": _str, "answer": _str},
+)
+REQUIREMENTS = _table(
+    "requirements",
+    ("suite", "package_id", "query_id", "unit_id"),
+    {**_PACKAGE, "query_id": _str, "unit_id": _str, "primary": _bool},
+)
+# Who said what a candidate covers; zeros are rows too where somebody labelled them.
+LABELS = _table(
+    "labels",
+    ("suite", "package_id", "candidate_id", "unit_id", "source", "pass"),
+    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float,
+     "status": _str},
+)
+# Derived from labels by the suite's rule; non-zero cells only, in (0, 1].
+COVERAGE = _table(
+    "coverage",
+    ("suite", "package_id", "candidate_id", "unit_id"),
+    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "coverage": _float},
+)
+# What the suite's source holds but no package was made of, with the reason.
+UNSCORED = _table(
+    "unscored", ("suite", "source_id"), {"suite": _str, "source_id": _str, "category": _str, "reason": _str}
+)
+# Notes of the build that a reader should know (kept rows that looked odd), one row a finding.
+WARNINGS = _table(
+    "warnings", ("suite", "source_id", "kind", "detail"),
+    {"suite": _str, "source_id": _str, "kind": _str, "detail": _str},
+)
+
+# ---- budgets/{suite}.parquet: spec -> absolute budget. merged_into: the spec that stands for the same
+# absolute budget (itself where the spec is the first of its budget).
+BUDGETS = _table(
+    "budgets",
+    ("suite", "cost_model", "budget_spec"),
+    {"suite": _str, "cost_model": _str, **_BUDGET, "merged_into": _str, "mean_total_cost": _float},
+    {"fraction": _float},
+)
+
+# ---- solutions/{suite}/...: one row is one point of the value-budget curve.
+# value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal).
+# instance_hash: of the solver's own input (restricted, re-costed, in order): solved once per hash.
+SOLUTIONS = _table(
+    "solutions",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget"),
+    {**_PACKAGE, **_PROBLEM, **_BUDGET, "instance_hash": _str, "solution_id": _str, "status": _str,
+     "value_int": _int, "bound_int": _int, "scale": _int, "value": _float, "cost": _int, "n_selected": _int,
+     "nodes": _int},
+)
+# solution_id = {instance_hash}.{k}.{saturation}.{budget}; several packages may share one solution, so a
+# chosen candidate is named per package.
+SOLUTION_SELECTIONS = _table(
+    "solution_selections",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget", "candidate_id"),
+    {**_PACKAGE, **_PROBLEM, "budget": _int, "candidate_id": _str},
+)
+
+# ---- checks/{suite}/...: the same instances by an independent solver. One row per solution_id and solver.
+# value, bound: exact fractions written "p/q" (or "p"); selected_value: the checked file's own selection,
+# re-evaluated; equal: the solver proved the same optimum and the selection is feasible and worth it.
+CHECKS = _table(
+    "checks",
+    ("suite", "solution_id", "solver"),
+    {"suite": _str, "solution_id": _str, "package_id": _str, **_PROBLEM, "budget": _int, "solver": _str,
+     "status": _str, "value": _str, "bound": _str, "selected_value": _str, "solution_value": _str,
+     "n_packages": _int, "equal": _bool},
+)
+
+# ---- scores/{suite}/...: one row per package, budget and writer.
+# opt_status: status of the denominator (OPT on the full pool); ratio null where it is undefined or unproven.
+# *_covered, *_mass: unweighted covered / total mass of the units of that role, each unit capped at 1.
+# required_* : current + invalidation units; retrieved_fixed: the part held by the three most recent memories.
+SCORES = _table(
+    "scores",
+    ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer"),
+    {**_PACKAGE, "distribution": _str, **_PROBLEM, **_BUDGET, "writer": _str, "value_int": _int,
+     "scale": _int, "value": _float, "opt_status": _str, "opt_int": _int, "opt": _float, "cost": _int,
+     "n_selected": _int, "n_validity_selected": _int, "current_covered": _float,
+     "invalidation_covered": _float, "stale_covered": _float, "current_mass": _float,
+     "invalidation_mass": _float, "stale_mass": _float, "retrieved_fixed": _float, "queries": _int,
+     "queries_covered": _int},
+    {"ratio": _float},
+)
+# What each writer kept: one row per memory.
+SELECTIONS = _table(
+    "selections",
+    ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer", "candidate_id"),
+    {**_PACKAGE, "cost_model": _str, "k": _int, "saturation": _str, "budget": _int, "writer": _str,
+     "candidate_id": _str, "representation_type": _str},
+)
+
+# ---- summary: one row per suite, distribution, problem, budget and writer.
+SUMMARY = _table(
+    "summary",
+    ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget", "writer"),
+    {"suite": _str, "distribution": _str, "cost_model": _str, "pool": _str, "k": _int, "saturation": _str,
+     "budget": _int, "budget_spec": _str, "writer": _str, "n": _int, "undefined_n": _int, "n_unproven": _int,
+     "opt_zero_n": _int, "mean_value": _float, "mean_opt": _float, "mean_cost": _float,
+     "mean_current_covered": _float, "mean_invalidation_covered": _float, "mean_stale_covered": _float,
+     "mean_selected": _float, "mean_validity_selected": _float, "mean_queries_covered": _float},
+    {"mean_ratio": _float, "ci_low": _float, "ci_high": _float, "note": _str},
+)
+# Paired differences of per-package ratios: writer minus reference, on packages where both are defined.
+PAIRED = _table(
+    "paired",
+    ("suite", "distribution", "cost_model", "k", "saturation", "budget", "writer", "reference"),
+    {"suite": _str, "distribution": _str, "cost_model": _str, "k": _int, "saturation": _str, "budget": _int,
+     "writer": _str, "reference": _str, "n": _int},
+    {"mean_difference": _float, "ci_low": _float, "ci_high": _float, "wins": _int, "ties": _int,
+     "losses": _int},
+)
+PUBLISHED = _table(
+    "published_comparison",
+    ("item", "suite", "distribution", "budget", "method", "metric"),
+    {"item": _str, "suite": _str, "distribution": _str, "method": _str, "metric": _str, "value": _float,
+     "decimals": _int, "source": _str, "status": _str},
+    {"budget": _int, "produced": _float, "difference": _float},
+)

@@ -1,0 +1,1 @@
+"""Writers: importing this package fills the registry."""
