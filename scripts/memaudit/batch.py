@@ -14,8 +14,8 @@ from .objective import Instance
 class Batch:
     """Instances 0..P-1, concatenated; all int64. Instance p owns
 
-    groups `group_at[p]:group_at[p+1]`, candidates `cand_at[p]:cand_at[p+1]`, units `unit_at[p]:unit_at[p+1]`
-    and lines of h `line_at[p]:line_at[p+1]`. `group_start[g]:group_start[g+1]` are the (global) candidates
+    groups `group_at[p]:group_at[p+1]`, candidates `cand_at[p]:cand_at[p+1]`, units `unit_at[p]:unit_at[p+1]`,
+    lines of h `line_at[p]:line_at[p+1]`; `scale` and `max_int` have one entry an instance. `group_start[g]:group_start[g+1]` are the (global) candidates
     of group g, `cov_ptr[i]:cov_ptr[i+1]` the coverage cells of candidate i; `cov_unit` is local to the
     instance, 0..units-1.
     """
@@ -33,6 +33,7 @@ class Batch:
     slope: np.ndarray
     intercept: np.ndarray
     scale: np.ndarray
+    max_int: np.ndarray
 
     def __len__(self) -> int:
         return len(self.group_at) - 1
@@ -56,6 +57,7 @@ def batch(instances: Sequence[Instance]) -> Batch:
         slope=_cat([i.slope for i in instances]),
         intercept=_cat([i.intercept for i in instances]),
         scale=np.array([i.scale for i in instances], dtype=np.int64),
+        max_int=np.array([i.max_int for i in instances], dtype=np.int64),
     )
 
 

@@ -92,7 +92,8 @@ class Instance:
 
     All int64: `group_start` (groups + 1), `cost` (candidates), row-sparse coverage `cov_ptr`, `cov_unit`,
     `cov`; `weight` (units); h as lines `slope`, `intercept`. F = F_int / scale with
-    F_int = sum_r weight_r * min_s(slope_s * z_r + intercept_s), z_r the summed integer coverage.
+    F_int = sum_r weight_r * min_s(slope_s * z_r + intercept_s), z_r the summed integer coverage;
+    max_int is F_int of all candidates together, below 2^62.
     """
 
     group_start: np.ndarray
@@ -104,6 +105,7 @@ class Instance:
     slope: np.ndarray
     intercept: np.ndarray
     scale: int
+    max_int: int
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -151,18 +153,19 @@ def scale(package: Package, saturation: Saturation = CAP1) -> Instance:
     slope = [int(s * h_scale) for s, _ in lines]
     intercept = [int(t * h_scale) for _, t in lines]
     cov = [int(a * cell_scale) for a in cells]
-    _refuse_overflow(where, package, weight, cov, slope, intercept)
+    max_int = _max_int(where, package, weight, cov, slope, intercept)
 
     def int64(values) -> np.ndarray:
         return np.array(values, dtype=np.int64)
 
     return Instance(
         package.visible.group_start, package.visible.cost, package.cov_ptr, package.cov_unit, int64(cov), int64(weight),
-        int64(slope), int64(intercept), weight_scale * h_scale,
+        int64(slope), int64(intercept), weight_scale * h_scale, max_int,
     )
 
 
-def _refuse_overflow(where, package, weight, cov, slope, intercept) -> None:
+def _max_int(where, package, weight, cov, slope, intercept) -> int:
+    """F_int of all candidates together; InputError where it, or a line of h, does not fit 62 bits."""
     most = [0] * len(weight)
     for unit, a in zip(package.cov_unit.tolist(), cov, strict=True):
         most[unit] += a
@@ -175,3 +178,4 @@ def _refuse_overflow(where, package, weight, cov, slope, intercept) -> None:
             f"{where}: weights and coverages need {max(total, largest_line).bit_length()} bits as exact integers, "
             f"above 62; use fewer decimals or set `quantize` for the suite"
         )
+    return total

@@ -1,0 +1,307 @@
+"""Exact maximisation of F under a budget: depth-first branch and bound in compiled integer arithmetic.
+
+A selection is the ascending list of its candidate positions. The search extends a list by a later
+candidate, earliest first, and looks at a list itself after all its extensions, so lists come up in the
+protocol's tie-breaking order: a chosen candidate before a skipped group, an earlier candidate before a
+later one. Among equal values the cheaper wins because the search maximises
+
+    value_int * (B + 1) - cost
+
+(an integer whose order is "value first, then lower cost"), and among equal costs the first found stays.
+
+Bound of a node: F is submodular, so the gain of any extension is at most the sum of its candidates'
+present marginals; the best such sum under the remaining budget, one candidate a group, is bounded by the
+linear relaxation of the multiple-choice knapsack (upper hull of each group, increments by slope). All of
+it in int64, nothing is rounded: `InputError` where numbers would not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import int64, njit, types
+
+from ..batch import Batch, batch
+from ..errors import InputError
+from ..objective import INT_LIMIT, Instance
+from .kernels import marginal_int
+
+OPTIMAL, LIMIT = "optimal", "limit"
+DEFAULT_NODE_LIMIT = 20_000_000
+
+_i1 = int64[::1]
+
+
+@njit(types.boolean(int64, int64, int64, int64), cache=True)
+def _steeper(v1, c1, v2, c2):
+    """v1 / c1 > v2 / c2 for c > 0, exactly: quotients first, then remainders (each below c, c^2 fits)."""
+    q1, q2 = v1 // c1, v2 // c2
+    if q1 != q2:
+        return q1 > q2
+    return (v1 - q1 * c1) * c2 > (v2 - q2 * c2) * c1
+
+
+@njit(types.void(_i1, _i1, int64), cache=True)
+def _sort_by_slope(dv, dc, n):
+    """Shell sort of increments (dv, dc) by dv / dc, steepest first."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap >= 1:
+        for i in range(gap, n):
+            v, c = dv[i], dc[i]
+            j = i
+            while j >= gap and _steeper(v, c, dv[j - gap], dc[j - gap]):
+                dv[j], dc[j] = dv[j - gap], dc[j - gap]
+                j -= gap
+            dv[j], dc[j] = v, c
+        gap //= 3
+
+
+@njit(int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1), cache=True)
+def _bound(first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc):
+    """Upper bound on what candidates first, first+1, ... can add under budget `rem`.
+
+    `g`: group of `first`; `in_group`: how many of that group are chosen already.
+    """
+    n = 0
+    while g < len(group_start) - 1:
+        if k == 1:
+            base = n  # hull of this group: increments base..n-1, slopes falling
+            v_top, c_top = 0, 0
+            for i in range(first, group_start[g + 1]):
+                c = cost[i]
+                if c > rem:
+                    break
+                v = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - c
+                if v <= v_top:
+                    continue
+                while n > base and (c == c_top or not _steeper(dv[n - 1], dc[n - 1], v - v_top, c - c_top)):
+                    n -= 1
+                    v_top -= dv[n]
+                    c_top -= dc[n]
+                dv[n], dc[n] = v - v_top, c - c_top
+                v_top, c_top = v, c
+                n += 1
+        elif in_group < k:
+            for i in range(first, group_start[g + 1]):
+                if cost[i] > rem:
+                    break
+                v = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
+                if v > 0:
+                    dv[n], dc[n] = v, cost[i]
+                    n += 1
+        in_group = 0
+        g += 1
+        first = group_start[g]
+    _sort_by_slope(dv, dc, n)
+    total = 0
+    for j in range(n):
+        if dc[j] <= rem:
+            total += dv[j]
+            rem -= dc[j]
+        else:
+            q = dv[j] // dc[j]
+            return total + q * rem + (dv[j] - q * dc[j]) * rem // dc[j]
+    return total
+
+
+@njit(types.void(int64, int64, _i1, _i1, _i1, _i1), cache=True)
+def _add(i, sign, cov_ptr, cov_unit, cov, z):
+    for r in range(cov_ptr[i], cov_ptr[i + 1]):
+        z[cov_unit[r]] += sign * cov[r]
+
+
+@njit(
+    int64(int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    cache=True,
+)
+def _greedy(k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of, count, chosen):
+    """Warm start: repeatedly the steepest feasible candidate. Fills chosen (0/1); returns its objective."""
+    total, rem = 0, budget
+    while True:
+        pick, pick_v = -1, 0
+        for i in range(len(cost)):
+            if chosen[i] or cost[i] > rem or count[group_of[i]] >= k:
+                continue
+            v = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
+            if v > 0 and (pick < 0 or _steeper(v, cost[i], pick_v, cost[pick])):
+                pick, pick_v = i, v
+        if pick < 0:
+            break
+        chosen[pick] = 1
+        count[group_of[pick]] += 1
+        _add(pick, 1, cov_ptr, cov_unit, cov, z)
+        total += pick_v
+        rem -= cost[pick]
+    z[:] = 0
+    return total
+
+
+@njit(
+    types.UniTuple(int64, 3)(int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    cache=True,
+)
+def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, chosen):
+    """Maximise F_int * m - cost. Fills chosen (0/1); returns (objective, bound, nodes).
+
+    objective == bound exactly when the search closed.
+    """
+    n = len(cost)
+    z = np.zeros(len(weight), np.int64)
+    group_of = np.empty(n, np.int64)
+    for g in range(len(group_start) - 1):
+        group_of[group_start[g] : group_start[g + 1]] = g
+    groups = len(group_start) - 1
+    chosen[:] = 0
+    greedy = _greedy(k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of,
+                     np.zeros(groups, np.int64), chosen)
+    best = greedy - 1  # so that the first optimum in tie-breaking order is found by the search itself
+    dv = np.empty(n, np.int64)
+    dc = np.empty(n, np.int64)
+    # One frame a chosen candidate: path[d] was chosen to enter frame d + 1; nxt[d] is the next to try there.
+    path = np.empty(n + 1, np.int64)
+    nxt = np.empty(n + 1, np.int64)
+    used = np.empty(n + 1, np.int64)
+    worth = np.empty(n + 1, np.int64)
+    count = np.empty(n + 1, np.int64)  # chosen in the group of path[d - 1]
+    limit_at = np.empty(n + 1, np.int64)  # bound on what frame d may still find
+    bounded = np.empty(n + 1, np.int64)  # group for which limit_at[d] was computed
+    d, nodes = 0, 1
+    nxt[0], used[0], worth[0], count[0], bounded[0] = 0, 0, 0, 0, -1
+    while d >= 0:
+        i = nxt[d]
+        g = group_of[i] if i < n else groups
+        own = count[d] if d > 0 and g == group_of[path[d - 1]] else 0
+        if bounded[d] != g:
+            bounded[d] = g
+            limit_at[d] = worth[d] + _bound(i, g, own, k, budget - used[d], m, group_start, cost, cov_ptr, cov_unit, cov,
+                                            weight, slope, intercept, z, dv, dc)
+        if i == n or limit_at[d] <= best:
+            if i == n and worth[d] > best:
+                best = worth[d]
+                chosen[:] = 0
+                for e in range(d):
+                    chosen[path[e]] = 1
+            d -= 1
+            if d >= 0:
+                _add(path[d], -1, cov_ptr, cov_unit, cov, z)
+            continue
+        if used[d] + cost[i] > budget or own >= k:
+            nxt[d] = group_start[g + 1]  # costs rise inside a group
+            continue
+        nxt[d] = i + 1
+        gain = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
+        if gain <= 0:
+            continue
+        if nodes >= node_limit:
+            bound = max(best, greedy)
+            for e in range(d + 1):
+                bound = max(bound, limit_at[e])
+            return max(best, greedy), bound, nodes
+        nodes += 1
+        _add(i, 1, cov_ptr, cov_unit, cov, z)
+        path[d] = i
+        d += 1
+        used[d], worth[d], count[d], bounded[d] = used[d - 1] + cost[i], worth[d - 1] + gain, own + 1, -1
+        nxt[d] = i + 1 if own + 1 < k else group_start[g + 1]
+    return best, best, nodes
+
+
+@njit(
+    types.void(int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    cache=True,
+)
+def _solve_range(lo, hi, k, budget, node_limit, group_at, cand_at, unit_at, line_at, group_start, cost, cov_ptr, cov_unit, cov,
+                 weight, slope, intercept, objective, bound, nodes, chosen):
+    """`_solve` for instances lo..hi-1 of a batch, each with m = min(budget, its total cost) + 1."""
+    for p in range(lo, hi):
+        a, b = cand_at[p], cand_at[p + 1]
+        starts = group_start[group_at[p] : group_at[p + 1] + 1] - a
+        ptr = cov_ptr[a : b + 1] - cov_ptr[a]
+        cells = slice(cov_ptr[a], cov_ptr[b])
+        lines = slice(line_at[p], line_at[p + 1])
+        c = cost[a:b]
+        within = min(budget, c.sum())
+        objective[p], bound[p], nodes[p] = _solve(
+            k, within, within + 1, node_limit, starts, c, ptr, cov_unit[cells], cov[cells],
+            weight[unit_at[p] : unit_at[p + 1]], slope[lines], intercept[lines], chosen[a:b])
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best selection of one instance at one budget.
+
+    `selection`: ascending candidate positions; value_int <= bound_int, equal exactly when status is
+    `optimal` (then `selection` is the protocol's choice among the optima). nodes: search nodes.
+    """
+
+    status: str
+    value_int: int
+    bound_int: int
+    scale: int
+    cost: int
+    selection: tuple[int, ...]
+    nodes: int
+
+
+def solve_batch(instances: Batch, budget: int, k: int = 1, node_limit: int = DEFAULT_NODE_LIMIT) -> list[Solution]:
+    """Each instance's optimum at `budget` (whole cost units, >= 0), at most k candidates a group.
+
+    A search that needs more than `node_limit` nodes returns status `limit` with its best selection and a
+    proven bound. Raises InputError on budget < 0, k < 1, or numbers beyond 62 bits.
+    """
+    if budget < 0 or k < 1:
+        raise InputError(f"budget {budget} and k {k}: the budget must be >= 0 and k >= 1")
+    b = instances
+    _refuse_overflow(b, budget)
+    size = len(b)
+    objective, bound, nodes = (np.zeros(size, np.int64) for _ in range(3))
+    chosen = np.zeros(len(b.cost), np.int64)
+    _solve_range(0, size, k, budget, node_limit, b.group_at, b.cand_at, b.unit_at, b.line_at, b.group_start, b.cost, b.cov_ptr,
+                 b.cov_unit, b.cov, b.weight, b.slope, b.intercept, objective, bound, nodes, chosen)
+    return [_solution(b, p, budget, int(objective[p]), int(bound[p]), int(nodes[p]), chosen) for p in range(size)]
+
+
+def solve(instance: Instance, budget: int, k: int = 1, node_limit: int = DEFAULT_NODE_LIMIT) -> Solution:
+    """`solve_batch` for one instance."""
+    return solve_batch(batch([instance]), budget, k, node_limit)[0]
+
+
+def _solution(b: Batch, p: int, budget: int, objective: int, bound: int, nodes: int, chosen: np.ndarray) -> Solution:
+    lo, hi = b.cand_at[p], b.cand_at[p + 1]
+    selection = np.flatnonzero(chosen[lo:hi])
+    cost = int(b.cost[lo:hi][selection].sum())
+    within = min(budget, int(b.cost[lo:hi].sum()))
+    value, rest = divmod(objective + cost, within + 1)
+    if rest:
+        raise ArithmeticError(f"instance {p}: objective {objective} is not value * {within + 1} - cost {cost}")
+    closed = objective == bound
+    # value * (B + 1) - cost <= bound, cost <= B
+    bound_int = value if closed else (bound + within) // (within + 1)
+    return Solution(OPTIMAL if closed else LIMIT, value, bound_int, int(b.scale[p]), cost, tuple(selection.tolist()), nodes)
+
+
+def _refuse_overflow(b: Batch, budget: int) -> None:
+    """The objective is at most max_int * (B + 1): it must fit 62 bits, and cost^2 too."""
+    total_cost = np.diff(np.concatenate([[0], np.cumsum(b.cost)])[b.cand_at])
+    for p, (top, cost) in enumerate(zip(b.max_int.tolist(), total_cost.tolist(), strict=True)):
+        within = min(budget, cost)
+        if top * (within + 1) >= INT_LIMIT or within >= 2**31:
+            raise InputError(
+                f"instance {p}: values up to {top} at budget {within} need {(top * (within + 1)).bit_length()} bits, "
+                f"above 62; use fewer decimals or set `quantize` for the suite"
+            )
+
+
+def solve_distinct(
+    instances: Sequence[Instance], budget: int, k: int = 1, node_limit: int = DEFAULT_NODE_LIMIT
+) -> list[Solution]:
+    """One Solution per instance; instances with equal hashes are solved once."""
+    first: dict[str, Instance] = {}
+    for instance in instances:
+        first.setdefault(instance.hash, instance)
+    solved = dict(zip(first, solve_batch(batch(list(first.values())), budget, k, node_limit), strict=True))
+    return [solved[instance.hash] for instance in instances]
