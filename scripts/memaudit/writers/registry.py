@@ -14,6 +14,7 @@ Positions are indexes into the package's candidates. Feasibility is checked afte
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,13 +70,14 @@ def rule(name: str, *, sees: str, fit: Callable | None = None, reads_text: bool 
 RULES["opt"] = Rule("opt", "solution", None)
 
 
-def rule_from_file(spec: str, sees: str) -> Rule:
+def rule_from_file(spec: str, sees: str = "metadata") -> Rule:
     """The function named by `path/to/file.py:function` as a rule; InputError if there is none."""
     path, _, name = spec.rpartition(":")
     if not path.endswith(".py") or not Path(path).is_file():
         raise InputError(f"writer rule {spec!r}: no such file; write path/to/file.py:function")
     module_spec = importlib.util.spec_from_file_location(f"memaudit_user_{Path(path).stem}", path)
     module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module  # where a dataclass in the file looks its annotations up
     module_spec.loader.exec_module(module)
     function = getattr(module, name, None)
     if not callable(function):
@@ -83,7 +85,9 @@ def rule_from_file(spec: str, sees: str) -> Rule:
     return Rule(spec, sees, function, getattr(module, "fit", None), reads_text=True)
 
 
-def check_feasible(package: Package, selection: Sequence[int], budget: int, who: str, k: int = 1) -> list[int]:
+def check_feasible(
+    package: Package, selection: Sequence[int], budget: int, who: str, k: int = 1
+) -> list[int]:
     """The selection, sorted; InputError when it repeats or invents a position, passes the budget, or holds
     more than k candidates of a group."""
     where = f"writer {who} on package {package.package_id} of suite {package.suite} at budget {budget}"
@@ -100,7 +104,9 @@ def check_feasible(package: Package, selection: Sequence[int], budget: int, who:
     return chosen
 
 
-def run(writer: Writer, package: Package, instance: Instance, budget: int, parameters: Mapping[str, Any]) -> list[int]:
+def run(
+    writer: Writer, package: Package, instance: Instance, budget: int, parameters: Mapping[str, Any]
+) -> list[int]:
     """Positions that `writer` keeps of `package` (already restricted to the writer's pool) under `budget`.
 
     `parameters` are the writer's own plus what its fit made. A rule that sees metadata gets only that.
