@@ -63,13 +63,7 @@ def write_packages(
     for row in warnings:
         add("warnings", suite=suite, **row)
     for name in PACKAGE_TABLES:
-        write_table(Path(folder) / f"{name}.parquet", name, _complete(name, rows[name]), metadata)
-
-
-def _complete(name: str, columns: dict[str, list]) -> dict[str, list]:
-    from .schemas import TABLES
-
-    return columns or {column: [] for column in TABLES[name].schema.names}
+        write_table(Path(folder) / f"{name}.parquet", name, rows[name], metadata)
 
 
 def read_packages(folder: str | Path) -> list[Package]:

@@ -170,15 +170,18 @@ SELECTIONS = _table(
 )
 
 # ---- summary: one row per suite, distribution, problem, budget and writer.
+# n: ratios in mean_ratio; the other means are over n + undefined_n + n_unproven packages (mean_opt: those with
+# a proven OPT; mean_queries_covered: those with a query; null where there are none). distribution may be "all".
 SUMMARY = _table(
     "summary",
     ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget", "writer"),
     {"suite": _str, "distribution": _str, "cost_model": _str, "pool": _str, "k": _int, "saturation": _str,
      "budget": _int, "budget_spec": _str, "writer": _str, "n": _int, "undefined_n": _int, "n_unproven": _int,
-     "opt_zero_n": _int, "mean_value": _float, "mean_opt": _float, "mean_cost": _float,
+     "opt_zero_n": _int, "mean_value": _float, "mean_cost": _float,
      "mean_current_covered": _float, "mean_invalidation_covered": _float, "mean_stale_covered": _float,
-     "mean_selected": _float, "mean_validity_selected": _float, "mean_queries_covered": _float},
-    {"mean_ratio": _float, "ci_low": _float, "ci_high": _float, "note": _str},
+     "mean_selected": _float, "mean_validity_selected": _float},
+    {"mean_opt": _float, "mean_queries_covered": _float, "mean_ratio": _float, "ci_low": _float,
+     "ci_high": _float, "note": _str},
 )
 # Paired differences of per-package ratios: writer minus reference, on packages where both are defined.
 PAIRED = _table(
@@ -195,4 +198,30 @@ PUBLISHED = _table(
     {"item": _str, "suite": _str, "distribution": _str, "method": _str, "metric": _str, "value": _float,
      "decimals": _int, "source": _str, "status": _str},
     {"budget": _int, "produced": _float, "difference": _float},
+)
+
+# ---- analysis/{suite}/: what tables and figures show beside the summary (definitions: analysis/summary.py)
+_ROW = {"suite": _str, "distribution": _str, "cost_model": _str, "k": _int, "saturation": _str, "budget": _int, "writer": _str}
+# Learned writers and all others on the odd seeds, which no learned writer trained on.
+LEARNED = _table("learned", SUMMARY.key, {f.name: f.type for f in SUMMARY.schema if not f.nullable},
+                 {f.name: f.type for f in SUMMARY.schema if f.nullable})
+DECOMPOSITION = _table(
+    "decomposition", tuple(_ROW),
+    {**_ROW, "budget_spec": _str, "n": _int, "required_mass": _float, "covered": _float, "write_failure": _float,
+     "retrieval_failure_oracle": _float, "retrieval_failure_fixed": _float},
+)
+REPRESENTATION_MIX = _table(
+    "representation_mix", (*_ROW, "representation_type"),
+    {**_ROW, "representation_type": _str, "n": _int, "mean_count": _float},
+)
+# rows: package x budget; distinct: content x budget.
+STATUS_COUNTS = _table(
+    "status_counts", ("suite", "cost_model", "pool", "k", "saturation", "status"),
+    {"suite": _str, **_PROBLEM, "status": _str, "rows": _int, "distinct": _int},
+)
+AUDIT = _table(
+    "audit", ("suite", "cost_model", "k", "saturation", "solver"),
+    {"suite": _str, "cost_model": _str, "k": _int, "saturation": _str, "solver": _str, "rows": _int, "distinct": _int,
+     "objective_matches": _int},
+    {"max_difference": _float},
 )

@@ -45,12 +45,14 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def to_table(name: str, columns: Mapping[str, Iterable] | pa.Table) -> pa.Table:
     """The columns as an Arrow table in the schema of table `name`, sorted by its key.
 
-    Missing optional columns become null. Raises InputError on unknown or missing columns, nulls in a
+    No columns at all are a table without rows; missing optional columns become null. Raises InputError on unknown or missing columns, nulls in a
     required column, or a repeated key.
     """
     spec = TABLES[name]
     if isinstance(columns, pa.Table):
         columns = {c: columns.column(c) for c in columns.column_names}
+    if not columns:
+        return spec.schema.empty_table()
     unknown = sorted(set(columns) - set(spec.schema.names))
     missing = [f.name for f in spec.schema if not f.nullable and f.name not in columns]
     if unknown or missing:
@@ -143,3 +145,8 @@ def read_metadata(schema: pa.Schema) -> dict[str, str]:
 
 def _first_line(error: BaseException) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def write_csv(path: str | os.PathLike, table: pa.Table) -> None:
+    """Write a table as CSV (UTF-8, header, shortest exact floats), atomically."""
+    write_text(path, table.to_pandas().to_csv(index=False, lineterminator="\n"))

@@ -1,0 +1,112 @@
+"""What a configuration asks a run for: bundles of pools and writers that share a job, and what is shown.
+
+A Python job costs most of a second to start, so the pools listed for a suite are solved together (bundle
+`standard`), and its writers of built-in rules are scored together. A pool that only a writer asks for, and a
+rule from a user's own file, is a bundle of its own: adding one reruns nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from .config import Config, SyntheticSuite
+from .present import results as present
+from .writers.registry import RULES, Writer, rule_from_file
+
+STANDARD = "standard"
+
+
+@dataclass(frozen=True)
+class WriterBundle:
+    """Writers that one job scores. `files`: the users' source files they come from."""
+
+    writers: tuple[str, ...]
+    exact_pools: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+    def solved(self, bundles: Mapping[str, list[str]]) -> list[str]:
+        """The solve bundles the scores need: of the denominator (full) and of the exact writers' pools."""
+        needed = {"full", *self.exact_pools}
+        return [name for name, pools in bundles.items() if needed & set(pools)]
+
+
+def solve_bundles(config: Config, suite: str) -> dict[str, list[str]]:
+    """Bundle name -> pools solved in one job, covering every pool the suite needs."""
+    listed = list(dict.fromkeys(["full", *config.suites[suite].pools]))
+    others = [pool for pool in config.solved_pools(suite) if pool not in listed]
+    return {STANDARD: listed, **{f"pool-{pool}": [pool] for pool in others}}
+
+
+def writer_bundles(config: Config, suite: str) -> dict[str, WriterBundle]:
+    """Bundle name -> writers scored in one job."""
+    listed = set(solve_bundles(config, suite)[STANDARD])
+    together: list[str] = []
+    bundles: dict[str, WriterBundle] = {}
+    for name in config.suite_writers(suite):
+        entry = config.writers[name]
+        pools = (entry.pool,) if entry.rule == "opt" else ()
+        if entry.in_file:
+            bundles[f"writer-{name}"] = WriterBundle((name,), pools, (entry.rule.rpartition(":")[0],))
+        elif set(pools) - listed:
+            bundles[f"writer-{name}"] = WriterBundle((name,), pools)
+        else:
+            together.append(name)
+    exact = tuple(dict.fromkeys(config.writers[n].pool for n in together if config.writers[n].rule == "opt"))
+    return {**({STANDARD: WriterBundle(tuple(together), exact)} if together else {}), **bundles}
+
+
+def make_writer(name: str, part: Mapping) -> Writer:
+    """The Writer of a `Config.writer_part`."""
+    rule = RULES[part["rule"]] if part["rule"] in RULES else rule_from_file(part["rule"], part["sees"] or "metadata")
+    return Writer(name, rule, part["pool"], part["parameters"], part["rule"] in present.PROXY_RULES)
+
+
+def run_info(config: Config) -> present.RunInfo:
+    """The run's shape as tables and figures are decided from."""
+    suites = tuple(_suite_info(config, name) for name in config.suites)
+    audit = next((s for s in config.suites if len(config.suites[s].solvers) > 1), None)
+    return present.RunInfo(
+        suites,
+        illustration=None if config.illustration is None else config.illustration.suite,
+        audit=audit,
+        references=tuple(r for r in ("oracle_gvt", "estimated_gvt") if r in config.writers),
+        published=config.published is not None,
+    )
+
+
+def _suite_info(config: Config, name: str) -> present.SuiteInfo:
+    suite = config.suites[name]
+    synthetic = isinstance(suite, SyntheticSuite)
+    return present.SuiteInfo(
+        name,
+        tuple(present.WriterInfo.of(make_writer(w, config.writer_part(w))) for w in config.suite_writers(name)),
+        tuple(suite.distributions) if synthetic else (),
+        len(suite.budgets),
+        suite.source,
+        suite.seeds if synthetic else (),
+        tuple(present.Setting(*s) for s in config.settings(name)),
+    )
+
+
+def info_part(info: present.RunInfo, suite: str | None = None) -> dict:
+    """JSON-able RunInfo for a job's parameters; of one suite only, where that is all the job shows."""
+    if suite is not None:
+        info = replace(info, suites=(info.suite(suite),), audit=None)
+    return json.loads(json.dumps(asdict(info)))
+
+
+def read_info(part: Mapping) -> present.RunInfo:
+    """The RunInfo of an `info_part`."""
+    suites = tuple(
+        present.SuiteInfo(**{
+            **suite,
+            "writers": tuple(present.WriterInfo(**w) for w in suite["writers"]),
+            "distributions": tuple(suite["distributions"]),
+            "seeds": tuple(suite["seeds"]),
+            "settings": tuple(present.Setting(**s) for s in suite["settings"]),
+        })
+        for suite in part["suites"]
+    )
+    return present.RunInfo(**{**part, "suites": suites, "references": tuple(part["references"])})

@@ -1,0 +1,31 @@
+"""Rule solve: exact optima of a shard of packages at one budget."""
+
+import json
+from pathlib import Path
+
+from job import log_to
+from memaudit.budgets import absolute, mean_total_cost
+from memaudit.package_io import read_packages
+from memaudit.problem import read_problem
+from memaudit.stage_io import stage_metadata
+from memaudit.solve.stage import in_shard, recost, solve_packages
+from memaudit.table_io import write_table
+
+log_to(snakemake.log)
+w, params = snakemake.wildcards, snakemake.params
+problem = read_problem(params.problem)
+packages = recost(read_packages(Path(snakemake.input[0]).parent), w.cost_model, problem.cost_parameters[w.cost_model])
+budget = absolute(w.spec, mean_total_cost(packages))
+solutions, selections = solve_packages(
+    [p for p in packages if in_shard(p, int(w.shard), params.shards)],
+    list(problem.pools.values()),
+    cost_model=w.cost_model,
+    k=int(w.k),
+    saturation=problem.saturations[w.saturation],
+    budget_spec=w.spec,
+    budget=budget,
+    node_limit=params.node_limit,
+)
+metadata = {**stage_metadata(snakemake.input, params), "problem": json.dumps(params.problem, sort_keys=True)}
+write_table(snakemake.output.solutions, "solutions", solutions, metadata)
+write_table(snakemake.output.selections, "solution_selections", selections, metadata)

@@ -1,0 +1,125 @@
+# Loads and validates the configuration, and says which files it asks for. No rule stands here.
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
+
+from memaudit.warm import warm
+
+warm()  # compiles what is not in the cache yet, with a message; jobs then only load it
+
+from memaudit.config_io import load_config
+from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
+from memaudit.manifest_io import sha256
+from memaudit.provenance import code_hash
+from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
+
+# --configfile replaces the default file (two files are never mixed); --config overrides top-level keys.
+_files = workflow.config_settings.configfiles
+CONFIG_FILE = str(_files[-1] if _files else Path(workflow.basedir) / "config" / "config.yaml")
+if len(_files) > 1:
+    raise WorkflowError("give one --configfile; two configurations are never mixed")
+CONFIG = load_config(CONFIG_FILE, overrides=workflow.config_settings.config)
+INFO = run_info(CONFIG)
+OUT = CONFIG.results
+SUITES = list(CONFIG.suites)
+# Files from outside that the run reads, and the module whose code stands for each stage in the manifest.
+SOURCE_FILES = sorted(
+    {CONFIG.conversations(s) for s in SUITES if CONFIG.suites[s].source == "longmemeval"}
+    | ({CONFIG.published} if CONFIG.published else set())
+)
+STAGES = {
+    "packages": "memaudit.suites_io",
+    "solve": "memaudit.solve.stage",
+    "check": "memaudit.check.certify",
+    "score": "memaudit.writers.stage",
+    "analyse": "memaudit.analysis.summary",
+    "present": "memaudit.present.tables_io",
+}
+
+
+wildcard_constraints:
+    suite="[^/]+",
+    cost_model="[^/]+",
+    k=r"\d+",
+    saturation="[^/]+",
+    spec="[^/]+",
+    bundle="[^/]+",
+    shard=r"\d+",
+    solver="[a-z_]+",
+
+
+SUITE_TABLES = ["packages", "candidates", "units", "queries", "requirements", "labels", "coverage", "unscored", "warnings"]
+# The tables that a Package is read back from.
+PACKAGE_TABLES = ["packages", "candidates", "units", "queries", "requirements", "coverage"]
+# One optimisation setting and budget of a suite; everything from solutions to scores lives below it.
+POINT = "{suite}/{cost_model}/k{k}.{saturation}/{spec}"
+
+
+def package_files(tables=PACKAGE_TABLES):
+    return expand(OUT + "/packages/{{suite}}/{table}.parquet", table=tables)
+
+
+def setting_of(wildcards):
+    return next(
+        s
+        for s in CONFIG.settings(wildcards.suite)
+        if (s.cost_model, str(s.k), s.saturation) == (wildcards.cost_model, wildcards.k, wildcards.saturation)
+    )
+
+
+def points(suite):
+    """Every setting and budget of a suite, as the path below its stage."""
+    return [
+        POINT.format(suite=suite, cost_model=s.cost_model, k=s.k, saturation=s.saturation, spec=spec)
+        for s in CONFIG.settings(suite)
+        for spec in CONFIG.budget_specs(suite)
+    ]
+
+
+def shards(suite):
+    return list(range(CONFIG.shards(suite)))
+
+
+def solution_files(suite, kind="solutions"):
+    return [
+        f"{OUT}/solutions/{point}/{bundle}.{shard}.{kind}.parquet"
+        for point in points(suite)
+        for bundle in solve_bundles(CONFIG, suite)
+        for shard in shards(suite)
+    ]
+
+
+def check_files(suite):
+    return [
+        f"{OUT}/checks/{point}/{bundle}.{shard}.{solver}.parquet"
+        for point in points(suite)
+        for bundle in solve_bundles(CONFIG, suite)
+        for shard in shards(suite)
+        for solver in CONFIG.suites[suite].solvers
+    ]
+
+
+def score_files(suite, kind="scores"):
+    return [
+        f"{OUT}/scores/{point}/{bundle}.{shard}.{kind}.parquet"
+        for point in points(suite)
+        for bundle in writer_bundles(CONFIG, suite)
+        for shard in shards(suite)
+    ]
+
+
+def first_setting(files, suite):
+    """Those of `files` that belong to the suite's first setting, the one that figures show."""
+    s = CONFIG.settings(suite)[0]
+    return [f for f in files if f"/{suite}/{s.cost_model}/k{s.k}.{s.saturation}/" in f]
+
+
+def everything():
+    files = [f"{OUT}/manifest.json", f"{OUT}/summary.parquet", f"{OUT}/summary.csv"]
+    for suite in SUITES:
+        files += [f"{OUT}/packages/{suite}/{table}.parquet" for table in SUITE_TABLES]
+        files += [f"{OUT}/budgets/{suite}.parquet", *check_files(suite)]
+    return files + presented()
