@@ -1,0 +1,38 @@
+"""The command `memaudit`: one subcommand a line of `COMMANDS`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from .check.verify_io import verify_main
+from .errors import InputError
+
+# name -> (help, function of the remaining arguments that returns the exit status)
+COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
+    "verify": ("repeat the independent check on a finished results folder", verify_main),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand; 2 on bad input, else its own exit status."""
+    commands = "\n".join(f"  {name:<12}{text}" for name, (text, _) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="memaudit",
+        description="MEMAUDIT: exact evaluation of budgeted memory writing.",
+        epilog=f"commands:\n{commands}\n\nmemaudit COMMAND --help explains one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    args = parser.parse_args(argv)
+    try:
+        return COMMANDS[args.command][1](args.arguments)
+    except InputError as error:
+        print(f"memaudit {args.command}: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
