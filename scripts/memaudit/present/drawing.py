@@ -1,0 +1,192 @@
+"""Parts that several figures share: rows of writers by class, budget axes, line labels, titles and notes."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from . import style
+from .results import Results, Setting, SuiteInfo, WriterInfo
+
+ROW_HEIGHT = 0.165  # inches of one writer in a figure whose rows are writers
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Writers from top to bottom with a heading above each class; positions count rows from 0 downwards."""
+
+    writers: tuple[WriterInfo, ...]
+    at: tuple[float, ...]
+    headings: tuple[tuple[str, float], ...]
+
+    @property
+    def height(self) -> float:
+        """Inches the rows need."""
+        return ROW_HEIGHT * (self.at[-1] + 1)
+
+    def frame(self, axes, labelled: bool) -> None:
+        """Set the y axis; the labels stand at the leftmost panel only."""
+        axes.set_ylim(self.at[-1] + 0.6, min(y for _, y in self.headings) - 0.5)
+        axes.set_yticks(self.at, [style.label(w) for w in self.writers] if labelled else [])
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        for heading, y in self.headings if labelled else ():
+            axes.annotate(
+                heading,
+                (0, y),
+                xytext=(-3, 0),
+                xycoords=axes.get_yaxis_transform(),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=7,
+                fontweight="bold",
+                color=style.DARK_GREY,
+                annotation_clip=False,
+            )
+
+
+def rows_of(writers: Sequence[WriterInfo]) -> Rows:
+    """The writers laid out by class."""
+    flat, at, headings, y = [], [], [], 0.0
+    for heading, members in style.by_class(writers).items():
+        headings.append((heading, y))
+        for writer in members:
+            y += 1.0
+            flat.append(writer)
+            at.append(y)
+        y += 1.35
+    return Rows(tuple(flat), tuple(at), tuple(headings))
+
+
+def writers_in(suite: SuiteInfo, frame: pd.DataFrame) -> list[WriterInfo]:
+    """The writers of a frame in order of display, as configured (a name alone where they are not)."""
+    configured = {w.name: w for w in suite.writers}
+    return style.ordered(configured.get(name, style.known(name)) for name in sorted(set(frame["writer"])))
+
+
+def grid(panels: int, most_columns: int) -> tuple[int, int]:
+    """Rows and columns for a number of panels."""
+    columns = min(panels, most_columns)
+    return math.ceil(panels / columns), columns
+
+
+def panels_of(axes, count: int) -> list:
+    """The first `count` axes of an array; the rest are taken out of the figure."""
+    flat = list(axes.flat)
+    for spare in flat[count:]:
+        spare.remove()
+    return flat[:count]
+
+
+def budget_axis(axes, budgets: Sequence[int], inches: float) -> None:
+    """Logarithmic budget axis of about `inches` with ticks at the budgets, as many as can be labelled."""
+    budgets = sorted(set(budgets))
+    axes.set_xscale("log", base=2)
+    axes.minorticks_off()
+    low, high = math.log2(budgets[0]), math.log2(budgets[-1])
+    pad = 0.06 * (high - low) or 0.5
+    axes.set_xlim(2 ** (low - pad), 2 ** (high + pad))
+    per_unit = inches / (high - low + 2 * pad)
+    shown, right_edge = [], -math.inf
+    for budget in budgets:
+        centre, half = math.log2(budget) * per_unit, 0.04 * len(str(budget)) + 0.02
+        if centre - half > right_edge:
+            shown.append(budget)
+            right_edge = centre + half
+    axes.set_xticks(shown, [str(b) for b in shown])
+
+
+def label_ends(axes, ends: Mapping[str, tuple[float, str]], inches: float, size: float = 7) -> None:
+    """Write each line's name (label -> (y of its last point, colour)) right of an axes of about `inches`
+    height, pushed apart where they would touch and tied to the line by a thin leader."""
+    low, high = axes.get_ylim()
+    gap = (high - low) * size * 1.22 / 72 / inches
+    names = sorted(reversed(ends), key=lambda name: ends[name][0])  # of equals, the first stands highest
+    spread = _spread([ends[name][0] for name in names], gap, low + gap / 2, high - gap / 2)
+    across = axes.get_yaxis_transform()
+    for name, y in zip(names, spread, strict=True):
+        colour = ends[name][1]
+        axes.plot(
+            [1.005, 1.05], [ends[name][0], y], color=colour, linewidth=0.6, transform=across, clip_on=False
+        )
+        axes.text(1.065, y, name, color=style.darker(colour), fontsize=size, va="center", transform=across)
+
+
+def _spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Ascending positions as near as possible to the wanted ones, `gap` apart: touching labels form blocks
+    centred on the mean of their wishes, kept within [low, high] where they fit."""
+    blocks: list[list[float]] = []  # each: [first position, members, sum of (wish - offset)]
+    for y in wanted:
+        blocks.append([y, 1, y])
+        while True:
+            block = blocks[-1]
+            block[0] = max(low, min(block[2] / block[1], high - gap * (block[1] - 1)))
+            if len(blocks) < 2 or blocks[-2][0] + gap * blocks[-2][1] <= block[0]:
+                break
+            _, members, total = blocks.pop()
+            before = blocks[-1]
+            before[2] += total - gap * before[1] * members
+            before[1] += members
+    return [first + gap * i for first, members, _ in blocks for i in range(int(members))]
+
+
+def title(figure, results: Results, suite: str, what: str, n: str) -> None:
+    """Above the panels: what is shown, of which suite (and setting, where it has several), and n."""
+    info = results.info.suite(suite)
+    setting = f" ({info.settings[0]})" if len(info.settings) > 1 or info.settings[0] != Setting() else ""
+    text = f"{what}, suite {suite}{setting}, {n}".replace(" = ", "\u00a0=\u00a0")
+    letters = int(figure.get_figwidth() / 0.064)
+    figure.suptitle("\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), x=0.012, ha="left")
+
+
+def legend_columns(labels: Sequence[str], inches: float) -> int:
+    """Columns of a legend (filled column by column) in the fewest rows that fit a figure of that width."""
+    for depth in range(1, len(labels)):
+        columns = math.ceil(len(labels) / depth)
+        longest = [max(map(len, labels[i : i + depth])) for i in range(0, len(labels), depth)]
+        if sum(0.5 + 0.054 * letters for letters in longest) <= inches:
+            return columns
+    return 1
+
+
+def note(figure, lines: Sequence[str]) -> None:
+    """Small remarks below the panels, wrapped to the width of the figure."""
+    if lines:
+        letters = int(figure.get_figwidth() / 0.05)
+        text = "\n".join(
+            part for line in lines for part in textwrap.wrap(line, letters, break_on_hyphens=False)
+        )
+        figure.supxlabel(text, x=0.012, ha="left", fontsize=6.5, color=style.DARK_GREY)
+
+
+def n_text(counts: pd.Series) -> str:
+    """`n = 500 packages`, or the range where the numbers differ."""
+    low, high = int(counts.min()), int(counts.max())
+    if low == high:
+        return f"n = {low:,} package{'' if low == 1 else 's'}"
+    return f"n = {low:,} to {high:,} packages"
+
+
+def opt_zero_notes(frame: pd.DataFrame) -> list[str]:
+    """Which budgets have packages of OPT = 0: every writer scores 1 there (protocol, "Edge cases")."""
+    rows = frame[frame["opt_zero_n"] > 0]
+    if rows.empty:
+        return []
+    most = rows.groupby("budget")["opt_zero_n"].max()
+    listed = ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items())
+    return [f"Packages with OPT = 0, where every writer scores 1: {listed}."]
+
+
+def unproven_notes(frame: pd.DataFrame) -> list[str]:
+    """How many packages have no ratio because their optimum is not proven."""
+    rows = frame[frame["n_unproven"] > 0]
+    if rows.empty:
+        return []
+    most = rows.groupby("budget")["n_unproven"].max()
+    listed = ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items())
+    return [f"Left out because their optimum is not proven: {listed}."]

@@ -1,0 +1,420 @@
+"""One function a figure: f(results, suite) -> matplotlib Figure, registered under its name.
+
+Call them through figures_io.draw, which sets the style. Each raises InputError where its data are missing:
+there are no empty plots.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from ..errors import InputError
+from . import style
+from .drawing import (
+    budget_axis,
+    grid,
+    label_ends,
+    legend_columns,
+    n_text,
+    note,
+    opt_zero_notes,
+    panels_of,
+    rows_of,
+    title,
+    unproven_notes,
+    writers_in,
+)
+from .illustration import draw_package
+from .registry import figure
+from .results import Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
+
+RATIO = "Mean package ratio, F / OPT"
+BUDGET = "Storage budget B"
+
+
+def _scored(suite: SuiteInfo, run: RunInfo) -> bool:
+    return bool(suite.writers)
+
+
+def _swept(suite: SuiteInfo, run: RunInfo) -> bool:
+    return bool(suite.writers) and suite.n_budgets > 1
+
+
+def _many_distributions(suite: SuiteInfo, run: RunInfo) -> bool:
+    return bool(suite.writers) and len(suite.distributions) > 1
+
+
+def _scored_with_roles(suite: SuiteInfo, run: RunInfo) -> bool:
+    """Natural packages have no invalidation or stale units."""
+    return bool(suite.writers) and suite.source == "synthetic"
+
+
+def _optima(suite: SuiteInfo) -> dict[str, str]:
+    """pool -> name of the exact writer on it."""
+    return {w.pool: w.name for w in reversed(suite.writers) if w.rule == "opt"}
+
+
+def _both_optima(suite: SuiteInfo, run: RunInfo) -> bool:
+    return {"full", "no_validity"} <= set(_optima(suite))
+
+
+def _illustrated(suite: SuiteInfo, run: RunInfo) -> bool:
+    return suite.name == run.illustration
+
+
+def _with_ratio(frame: pd.DataFrame, suite: str) -> pd.DataFrame:
+    rows = frame[frame["mean_ratio"].notna()]
+    if rows.empty:
+        raise InputError(
+            f"suite {suite!r} has no package ratio that is defined and proven; there is nothing to draw"
+        )
+    return rows
+
+
+@figure(_swept)
+def budget_sweep(results: Results, suite: str):
+    """Mean package ratio against budget with its bootstrap band; one panel a class of writers."""
+    summary = _with_ratio(overall(results.of_suite("summary", suite)), suite)
+    classes = style.by_class(writers_in(results.info.suite(suite), summary))
+    rows, columns = grid(len(classes), 2)
+    width, height = 3.6 * columns, 2.25
+    fig, axes = style.new_figure(max(width, 4.4), height * rows + 0.45, rows, columns, sharey=True)
+    budgets = summary["budget"].unique()
+    top = max(1.0, summary["ci_high"].max())
+    for ax, (heading, writers) in zip(panels_of(axes, len(classes)), classes.items(), strict=True):
+        ax.set_ylim(-0.03, top + 0.05)
+        ax.grid(axis="y")
+        ax.set_title(heading)
+        budget_axis(ax, budgets, 1.75)
+        ends = {}
+        for writer in writers:
+            look = style.looks(writers)[writer.name]
+            line = summary[summary["writer"] == writer.name].sort_values("budget")
+            ax.fill_between(
+                line["budget"], line["ci_low"], line["ci_high"], color=look.colour, alpha=0.18, linewidth=0
+            )
+            ax.plot(
+                line["budget"],
+                line["mean_ratio"],
+                color=look.colour,
+                marker=look.marker,
+                linestyle=look.dashes,
+                markeredgecolor="white",
+                markeredgewidth=0.4,
+            )
+            ends[style.label(writer)] = (float(line["mean_ratio"].iloc[-1]), look.colour)
+        label_ends(ax, ends, height - 0.6)
+        ax.tick_params(labelleft=True)
+    for row in axes:
+        row[0].set_ylabel(RATIO)
+    for ax in fig.axes[-columns:]:
+        ax.set_xlabel(BUDGET)
+    title(fig, results, suite, "Mean package ratio by budget", n_text(summary["n"]))
+    band = "Bands: 95 % percentile bootstrap interval of the mean."
+    note(fig, [band, *opt_zero_notes(summary), *unproven_notes(summary)])
+    return fig
+
+
+@figure(_many_distributions)
+def stress_heatmap(results: Results, suite: str):
+    """Mean package ratio of each writer on each distribution, at the third budget (the last of fewer)."""
+    summary = _with_ratio(results.of_suite("summary", suite), suite)
+    budget = focus_budget(summary["budget"])
+    at = summary[summary["budget"] == budget]
+    order = _distributions(results, suite, at)
+    rows = rows_of(writers_in(results.info.suite(suite), at))
+    cells = {(r.writer, r.distribution): r for r in at.itertuples()}
+
+    fig, axes = style.new_figure(max(4.2, 1.9 + 0.62 * len(order)), rows.height + 1.45)
+    ax = axes[0, 0]
+    shade, scale = _shades("YlGnBu", at["mean_ratio"])
+    starred = False
+    for column, distribution in enumerate(order):
+        for writer, y in zip(rows.writers, rows.at, strict=True):
+            cell = cells.get((writer.name, distribution))
+            if cell is None:
+                _cell(ax, column, y, "#F4F4F4", "–")
+                continue
+            starred |= cell.opt_zero_n > 0
+            _cell(
+                ax,
+                column,
+                y,
+                shade(scale(cell.mean_ratio)),
+                f"{cell.mean_ratio:.3f}{'*' * (cell.opt_zero_n > 0)}",
+            )
+    rows.frame(ax, labelled=True)
+    _column_heads(ax, [style.prettify(d) for d in order])
+    _colour_bar(fig, ax, shade, scale, RATIO)
+    title(
+        fig,
+        results,
+        suite,
+        f"Mean package ratio at B = {budget}",
+        f"{n_text(each_distribution(at)['n'])} a column",
+    )
+    note(fig, ["* with packages of OPT = 0, where every writer scores 1"] if starred else [])
+    return fig
+
+
+@figure(_both_optima)
+def validity_gap(results: Results, suite: str):
+    """The validity frontier: OPT with and without tombstones and compound updates, the gap shaded."""
+    summary = each_distribution(results.of_suite("summary", suite))
+    optima = _optima(results.info.suite(suite))
+    names = _distributions(results, suite, summary)
+    focus = focus_budget(summary["budget"])
+    rows, columns = grid(len(names), 4)
+    fig, axes = style.new_figure(
+        max(style.PANEL_WIDTH * columns + 0.3, 3.9), 1.65 * rows + 0.75, rows, columns, sharex=True
+    )
+    lines = {
+        "full": ("OPT", style.BLACK, "o", "-"),
+        "no_validity": ("OPT without tombstones and compound updates", style.VERMILLION, "s", (0, (4, 1.5))),
+    }
+    panels = panels_of(axes, len(names))
+    for i, (ax, name) in enumerate(zip(panels, names, strict=True)):
+        values = summary[summary["distribution"] == name].pivot(
+            index="budget", columns="writer", values="mean_value"
+        )
+        if not set(optima.values()) & set(values) >= {optima["full"], optima["no_validity"]}:
+            raise InputError(
+                f"suite {suite!r}, distribution {name!r}: {optima['full']} and {optima['no_validity']} "
+                f"must both be scored"
+            )
+        full, without = values[optima["full"]], values[optima["no_validity"]]
+        ax.fill_between(values.index, without, full, color=style.VERMILLION, alpha=0.16, linewidth=0)
+        for pool, (text, colour, marker, dashes) in lines.items():
+            ax.plot(
+                values.index, values[optima[pool]], color=colour, marker=marker, linestyle=dashes, label=text
+            )
+        budget_axis(ax, list(values.index), style.PANEL_WIDTH - 0.4)
+        ax.set_ylim(0, None)
+        ax.margins(y=0.08)
+        ax.grid(axis="y")
+        lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
+        ax.set_title(style.prettify(name), pad=11)
+        ax.annotate(
+            f"{100 * lost:.1f} % lost at B = {focus}",
+            (0, 1),
+            xytext=(0, 3),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=6.5,
+            color=style.DARK_GREY,
+        )
+        ax.tick_params(labelbottom=i + columns >= len(names))
+        if i + columns >= len(names):
+            ax.set_xlabel(BUDGET)
+    for row in range(rows):
+        panels[row * columns].set_ylabel("Mean value of F")
+    handles = panels[0].get_legend_handles_labels()
+    fig.legend(*handles, loc="outside lower left", ncols=legend_columns(handles[1], fig.get_figwidth()))
+    title(
+        fig,
+        results,
+        suite,
+        "Validity frontier gap",
+        _n_packages(summary) + (" a panel" if len(names) > 1 else ""),
+    )
+    return fig
+
+
+@figure(_scored)
+def representation_mix(results: Results, suite: str):
+    """Mean number of memories kept of each representation type; one panel a budget."""
+    mix = overall(results.of_suite("representation_mix", suite))
+    summary = overall(results.of_suite("summary", suite))
+    looks = style.type_looks(mix["representation_type"])
+
+    def bars(budget: int) -> pd.DataFrame:
+        at = mix[mix["budget"] == budget]
+        return at.pivot(index="writer", columns="representation_type", values="mean_count").reindex(
+            columns=list(looks)
+        )
+
+    parts = {name: (style.prettify(name), colour, hatch) for name, (colour, hatch) in looks.items()}
+    fig = _stacked_bars(results, suite, summary, bars, parts, "Memories kept, mean")
+    title(fig, results, suite, "Representation mix", _n_packages(summary))
+    return fig
+
+
+@figure(_scored)
+def decomposition(results: Results, suite: str):
+    """Required evidence split into retrieved, stored but not retrieved, and not written; a panel a budget."""
+    frame = overall(results.of_suite("decomposition", suite)).assign(
+        retrieved=lambda f: f["covered"] - f["retrieval_failure_fixed"]
+    )
+    parts = {
+        "retrieved": ("stored and retrieved", "#CFE3D8", ""),
+        "retrieval_failure_fixed": ("retrieval failure: stored, not retrieved", style.SKY, ""),
+        "write_failure": ("write failure: not stored", style.VERMILLION, ""),
+    }
+
+    def bars(budget: int) -> pd.DataFrame:
+        return frame[frame["budget"] == budget].set_index("writer")[list(parts)]
+
+    summary = overall(results.of_suite("summary", suite))
+    fig = _stacked_bars(results, suite, frame, bars, parts, "Required mass, mean")
+    title(
+        fig,
+        results,
+        suite,
+        "Write and retrieval failure, three most recent memories retrieved",
+        _n_packages(summary),
+    )
+    return fig
+
+
+@figure(_scored_with_roles)
+def validity_coverage(results: Results, suite: str):
+    """Mean covered mass of current, invalidation and stale units, writers by budgets; a panel a state."""
+    summary = overall(results.of_suite("summary", suite))
+    budgets = sorted(summary["budget"].unique())
+    rows = rows_of(writers_in(results.info.suite(suite), summary))
+    states = {
+        "mean_invalidation_covered": "Invalidation",
+        "mean_current_covered": "Current state",
+        "mean_stale_covered": "Stale state",
+    }
+    width = max(1.55, 0.4 * len(budgets))
+    fig, axes = style.new_figure(1.9 + width * 3, rows.height + 1.45, 1, 3)
+    for i, (ax, (column, heading)) in enumerate(zip(axes.flat, states.items(), strict=True)):
+        shade, scale = _shades(("Oranges", "Blues", "Greys")[i], summary[column], low=0.0)
+        cells = summary.set_index(["writer", "budget"])[column]
+        for x, budget in enumerate(budgets):
+            for writer, y in zip(rows.writers, rows.at, strict=True):
+                value = cells.get((writer.name, budget))
+                if value is None:
+                    _cell(ax, x, y, "#F4F4F4", "–")
+                else:
+                    _cell(ax, x, y, shade(scale(value)), f"{value:.2f}")
+        rows.frame(ax, labelled=i == 0)
+        ax.set_xlim(-0.5, len(budgets) - 0.5)
+        ax.set_xticks(range(len(budgets)), [str(b) for b in budgets])
+        ax.tick_params(axis="x", length=0)
+        ax.spines["bottom"].set_visible(False)
+        ax.set_xlabel(BUDGET)
+        ax.set_title(heading if summary[column].max() > 0 else f"{heading} (none covered)")
+    title(fig, results, suite, "Covered mass by validity state, mean", _n_packages(summary))
+    return fig
+
+
+@figure(_illustrated)
+def package_illustration(results: Results, suite: str):
+    """One package: its candidates in time, what they cover, and what the optimum keeps at each budget."""
+    return draw_package(results.illustration())
+
+
+def _n_packages(summary: pd.DataFrame) -> str:
+    return n_text(summary["n"] + summary["undefined_n"] + summary["n_unproven"])
+
+
+def _distributions(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:
+    """Distributions of a frame in the configured order, others after them, "all" last."""
+    configured = list(results.info.suite(suite).distributions)
+    place = {name: i for i, name in enumerate(configured)} | {"all": len(configured) + 1}
+    return sorted(set(frame["distribution"]), key=lambda name: (place.get(name, len(configured)), name))
+
+
+def _stacked_bars(
+    results: Results,
+    suite: str,
+    frame: pd.DataFrame,
+    bars: Callable[[int], pd.DataFrame],
+    parts: Mapping[str, tuple[str, str, str]],
+    quantity: str,
+):
+    """Horizontal stacked bars, writers as rows, a panel a budget of `frame`.
+
+    bars(budget): writers x parts, no row or NaN where nothing was kept.
+    parts: column -> (label, colour, hatch).
+    """
+    from matplotlib.patches import Patch
+
+    budgets = sorted(frame["budget"].unique())
+    rows = rows_of(writers_in(results.info.suite(suite), frame))
+    n_rows, columns = grid(len(budgets), 5)
+    panel = max(1.05, min(2.2, 5.4 / columns))
+    width = 1.85 + panel * columns
+    across = legend_columns([text for text, *_ in parts.values()], width)
+    height = (rows.height + 0.7) * n_rows + 0.4 + 0.16 * math.ceil(len(parts) / across)
+    fig, axes = style.new_figure(width, height, n_rows, columns, sharex=True)
+    widest = 0.0
+    for i, (ax, budget) in enumerate(zip(panels_of(axes, len(budgets)), budgets, strict=True)):
+        table = bars(budget)
+        table = table.reindex([w.name for w in rows.writers]).fillna(0.0)
+        left = [0.0] * len(table)
+        for part, (_, colour, hatch) in parts.items():
+            ax.barh(
+                rows.at,
+                table[part],
+                left=left,
+                height=0.74,
+                color=colour,
+                hatch=hatch or None,
+                edgecolor="white",
+                linewidth=0.4,
+            )
+            left = [a + b for a, b in zip(left, table[part], strict=True)]
+        widest = max(widest, *left)
+        rows.frame(ax, labelled=i % columns == 0)
+        ax.grid(axis="x")
+        ax.set_title(f"B = {budget}")
+        ax.locator_params(axis="x", nbins=5, steps=[1, 2, 5, 10])
+        ax.tick_params(labelbottom=i + columns >= len(budgets))
+        middle_of_last_row = len(budgets) - 1 - (len(budgets) - 1) % columns // 2
+        if i == middle_of_last_row or (panel > 1.3 and i + columns >= len(budgets)):  # else they would touch
+            ax.set_xlabel(quantity)
+        ax.axvline(0, color=style.DARK_GREY, linewidth=0.6)
+    axes.flat[0].set_xlim(0, widest * 1.04 or 1)
+    handles = [
+        Patch(facecolor=c, hatch=h or None, edgecolor="white", label=text) for text, c, h in parts.values()
+    ]
+    fig.legend(handles=handles, loc="outside lower left", ncols=across)
+    return fig
+
+
+def _shades(name: str, values: pd.Series, low: float | None = None):
+    """A colour map and the scale into its readable part (neither white nor its darkest end)."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap, Normalize
+
+    base = colormaps[name]
+    shade = ListedColormap([base(0.04 + 0.82 * i / 255) for i in range(256)])
+    least, most = (values.min() if low is None else low), values.max()
+    return shade, Normalize(least, most if most > least else least + 1)
+
+
+def _cell(ax, column: float, y: float, fill, text: str) -> None:
+    """One coloured cell with its number."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Rectangle
+
+    fill = to_rgba(fill)
+    ax.add_patch(Rectangle((column - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="white", linewidth=0.7))
+    ax.text(column, y, text, ha="center", va="center", fontsize=6.3, color=style.ink_on(fill))
+
+
+def _column_heads(ax, heads: Sequence[str]) -> None:
+    """Column names above a heat map, a word a line; slanted where a word is too long for its column."""
+    ax.set_xlim(-0.5, len(heads) - 0.5)
+    ax.xaxis.tick_top()
+    if max(len(word) for head in heads for word in head.split()) > 11:
+        ax.set_xticks(range(len(heads)), heads, rotation=35, ha="left", rotation_mode="anchor", fontsize=6.5)
+    else:
+        ax.set_xticks(range(len(heads)), [head.replace(" ", "\n") for head in heads], fontsize=6.5)
+    ax.tick_params(axis="x", length=0)
+    ax.spines["bottom"].set_visible(False)
+
+
+def _colour_bar(fig, ax, shade, scale, text: str) -> None:
+    from matplotlib.cm import ScalarMappable
+
+    bar = fig.colorbar(ScalarMappable(scale, shade), ax=ax, fraction=0.025, pad=0.015, aspect=30)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0)
+    bar.set_label(text)

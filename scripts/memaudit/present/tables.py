@@ -1,0 +1,352 @@
+"""One function a table: f(results, suite) -> Document, registered under its name. No matplotlib here.
+
+A document holds the long, tidy numbers (for CSV) and the laid out sections (for Markdown and LaTeX).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..errors import InputError
+from . import style
+from .registry import table
+from .results import Results, RunInfo, Setting, SuiteInfo, WriterInfo, each_distribution, overall
+
+MISSING = "n/a"
+_Z = "(z = N): N of the packages have OPT = 0; every package writer scores 1 on those."
+_INTERVAL = "[low, high]: 95 % percentile bootstrap interval of the mean."
+
+
+@dataclass(frozen=True)
+class Section:
+    """A laid out part of a table: every cell a string. `heading` may be empty."""
+
+    heading: str
+    frame: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Document:
+    """A table: its caption (names suite and n), the tidy numbers, the sections to read, and remarks."""
+
+    caption: str
+    tidy: pd.DataFrame
+    sections: tuple[Section, ...]
+    notes: tuple[str, ...] = ()
+
+
+def _scored(suite: SuiteInfo, run: RunInfo) -> bool:
+    return bool(suite.writers)
+
+
+def _many_distributions(suite: SuiteInfo, run: RunInfo) -> bool:
+    return bool(suite.writers) and len(suite.distributions) > 1
+
+
+def _compared(suite: SuiteInfo, run: RunInfo) -> bool:
+    names = {w.name for w in suite.writers}
+    return len(names) > 1 and bool(names & set(run.references))
+
+
+def _learned(suite: SuiteInfo, run: RunInfo) -> bool:
+    """Learned writers train on even seeds and are compared on odd ones."""
+    return any(w.learned for w in suite.writers) and {s % 2 for s in suite.seeds} == {0, 1}
+
+
+@table(_scored)
+def summary(results: Results, suite: str) -> Document:
+    """Writers by budgets: mean ratio with its interval, all distributions of the suite together."""
+    parts = [(setting, overall(part)) for setting, part in _by_setting(results, "summary", suite)]
+    return _ratio_document(results, suite, parts, "Mean package ratio by writer and budget")
+
+
+@table(_learned)
+def learned(results: Results, suite: str) -> Document:
+    """The learned writers beside all others on the packages that they were not trained on (odd seeds)."""
+    parts = [(setting, overall(part)) for setting, part in _by_setting(results, "learned", suite)]
+    return _ratio_document(
+        results, suite, parts, "Learned writers and all others, packages of odd seeds only"
+    )
+
+
+@table(_many_distributions)
+def stress(results: Results, suite: str) -> Document:
+    """Writers by distributions at each budget: mean ratio."""
+    info = results.info.suite(suite)
+    sections, parts = [], []
+    for setting, part in _by_setting(results, "summary", suite):
+        parts.append(part)
+        names = _distributions(info, part)
+        for budget, at in part.groupby("budget"):
+            cells = {
+                (r.writer, r.distribution): f"{_number(r.mean_ratio)}{_zero(r)}" for r in at.itertuples()
+            }
+            frame = _grid(_writers(info, at), cells, {name: style.prettify(name) for name in names})
+            sections.append(Section(_join(_name(info, setting), f"B = {budget}"), frame))
+    tidy = pd.concat(parts)
+    n = _n(each_distribution(tidy)["n"])
+    caption = f"Mean package ratio by writer and distribution; suite {suite}, {n} a column."
+    return Document(caption, _tidy(info, tidy), tuple(sections), _ratio_notes(tidy, interval=False))
+
+
+@table(_compared)
+def paired(results: Results, suite: str) -> Document:
+    """Ratio of each writer minus that of a reference on the same packages, with wins, ties and losses."""
+    info = results.info.suite(suite)
+    sections, parts = [], []
+    for setting, part in _by_setting(results, "paired", suite):
+        part = overall(part)
+        parts.append(part)
+        for reference, against in part.groupby("reference"):
+            cells = {
+                (r.writer, r.budget): f"{_interval(r.mean_difference, r.ci_low, r.ci_high, sign='+')} "
+                f"{r.wins:.0f}/{r.ties:.0f}/{r.losses:.0f}"
+                for r in against.itertuples()
+            }
+            frame = _grid(_writers(info, against), cells, _budget_heads(against))
+            sections.append(Section(_join(_name(info, setting), f"minus {_label(info, reference)}"), frame))
+    tidy = pd.concat(parts)
+    caption = f"Paired differences of package ratios; suite {suite}, {_n(tidy['n'])}."
+    notes = ("wins/ties/losses of the writer by exact value, after the mean difference.", _INTERVAL)
+    return Document(caption, _tidy(info, tidy), tuple(sections), notes)
+
+
+@table(_scored)
+def decomposition(results: Results, suite: str) -> Document:
+    """Required evidence: covered, not written, and not retrieved, at each budget."""
+    info = results.info.suite(suite)
+    columns = {
+        "required_mass": "Required",
+        "covered": "Covered",
+        "write_failure": "Write failure",
+        "retrieval_failure_oracle": "Retrieval failure, all retrieved",
+        "retrieval_failure_fixed": "Retrieval failure, three most recent",
+    }
+    sections, parts = [], []
+    for setting, part in _by_setting(results, "decomposition", suite):
+        part = overall(part)
+        parts.append(part)
+        for budget, at in part.groupby("budget"):
+            cells = {(r.writer, c): _number(getattr(r, c)) for r in at.itertuples() for c in columns}
+            sections.append(
+                Section(
+                    _join(_name(info, setting), f"B = {budget}"), _grid(_writers(info, at), cells, columns)
+                )
+            )
+    tidy = pd.concat(parts)
+    what = "Write and retrieval failure, mean mass of current and invalidation units"
+    caption = f"{what}; suite {suite}, {_n(tidy['n'])}."
+    return Document(caption, _tidy(info, tidy), tuple(sections))
+
+
+@table(when_run=lambda run: run.audit is not None, latex=True)
+def solver_audit(results: Results, suite: None = None) -> Document:
+    """Our optima against each independent solver, on the audit suite."""
+    frame = results.frame("audit")
+    own = frame[frame["suite"] == results.info.audit]
+    if own.empty:
+        raise InputError(f"frame 'audit' has no rows of suite {results.info.audit!r}")
+    heads = {
+        "solver": "Solver",
+        "rows": "Package-budget rows",
+        "distinct": "Distinct instances",
+        "objective_matches": "Objective matches",
+        "max_difference": "Largest difference",
+    }
+    problem = {"cost_model": "Costs", "k": "k", "saturation": "h"}
+    several = len(own[list(problem)].drop_duplicates()) > 1
+    heads = (problem if several else {}) | heads
+    shown = own[list(heads)].copy()
+    shown["solver"] = [_SOLVERS.get(s, s) for s in shown["solver"]]
+    shown["max_difference"] = [_exact(d) for d in shown["max_difference"]]
+    for column in ("rows", "distinct", "objective_matches"):
+        shown[column] = [f"{int(c):,}" for c in shown[column]]
+    rows = f"n = {int(own['rows'].max()):,} package-budget rows"
+    caption = f"Exact solver audit against independent solvers; suite {results.info.audit}, {rows}."
+    notes = ("Distinct instances: rows of equal content and budget are one instance.",)
+    return Document(caption, own, (Section("", shown.rename(columns=heads).astype("str")),), notes)
+
+
+_SOLVERS = {"cp_sat": "CP-SAT", "highs": "HiGHS", "cbc": "CBC", "scip": "SCIP"}
+
+
+@table(when_run=lambda run: bool(run.suites))
+def status_counts(results: Results, suite: None = None) -> Document:
+    """How many solutions are optimal, cross-checked, or hit a limit."""
+    frame = results.frame("status_counts")
+    heads = {
+        "suite": "Suite",
+        "cost_model": "Costs",
+        "pool": "Pool",
+        "k": "k",
+        "saturation": "h",
+        "status": "Status",
+        "rows": "Rows",
+        "distinct": "Distinct instances",
+    }
+    shown = frame[list(heads)].copy()
+    for column in ("rows", "distinct"):
+        shown[column] = [f"{int(c):,}" for c in shown[column]]
+    suites = ", ".join(sorted(set(frame["suite"])))
+    rows = f"n = {int(frame['rows'].sum()):,} package-budget rows"
+    caption = f"Status of the exact solutions; suites {suites}, {rows}."
+    notes = (
+        "optimal: our solver closed its search; cross_checked: beside that, an independent solver proved the "
+        "same value; limit: not proven, no ratio.",
+    )
+    return Document(caption, frame, (Section("", shown.rename(columns=heads).astype("str")),), notes)
+
+
+def published_document(frame: pd.DataFrame) -> Document:
+    """Every published value beside the one produced (rows of schema PUBLISHED)."""
+    counts = (
+        frame["status"].map(lambda s: s if s in ("reproduced", "differs") else "needs data").value_counts()
+    )
+    sections = []
+    for item, part in frame.groupby("item", sort=False):
+        shown = pd.DataFrame({
+            "Suite": part["suite"],
+            "Distribution": [_text(d) for d in part["distribution"]],
+            "B": [MISSING if pd.isna(b) else str(int(b)) for b in part["budget"]],
+            "Method": [style.label(m) if _text(m) else "" for m in part["method"]],
+            "Metric": part["metric"],
+            "Published": [f"{v:.{int(d)}f}" for v, d in zip(part["value"], part["decimals"], strict=True)],
+            "Produced": [
+                MISSING if pd.isna(v) else f"{v:.{int(d) + 2}f}"
+                for v, d in zip(part["produced"], part["decimals"], strict=True)
+            ],
+            "Status": part["status"],
+        })  # fmt: skip
+        sections.append(Section(str(item), shown.astype("str")))
+    tally = ", ".join(f"{counts.get(s, 0)} {s}" for s in ("reproduced", "differs", "needs data"))
+    suites = ", ".join(dict.fromkeys(frame["suite"]))
+    caption = f"Published values against those produced; suites {suites}, n = {len(frame)} values: {tally}."
+    return Document(caption, frame, tuple(sections))
+
+
+# ---- Shared parts
+
+
+def _ratio_document(
+    results: Results, suite: str, parts: Sequence[tuple[Setting, pd.DataFrame]], what: str
+) -> Document:
+    info = results.info.suite(suite)
+    sections = []
+    for setting, part in parts:
+        cells = {
+            (r.writer, r.budget): f"{_interval(r.mean_ratio, r.ci_low, r.ci_high)}{_zero(r)}"
+            for r in part.itertuples()
+        }
+        sections.append(
+            Section(_name(info, setting), _grid(_writers(info, part), cells, _budget_heads(part)))
+        )
+    tidy = pd.concat([part for _, part in parts])
+    caption = f"{what}; suite {suite}, {_n(tidy['n'])}."
+    return Document(caption, _tidy(info, tidy), tuple(sections), _ratio_notes(tidy, interval=True))
+
+
+def _by_setting(results: Results, name: str, suite: str) -> Iterator[tuple[Setting, pd.DataFrame]]:
+    """The suite's rows of a frame, setting by setting as configured."""
+    for setting in results.info.suite(suite).settings:
+        yield setting, results.of_suite(name, suite, setting)
+
+
+def _writers(info: SuiteInfo, frame: pd.DataFrame) -> list[WriterInfo]:
+    configured = {w.name: w for w in info.writers}
+    return style.ordered(configured.get(name, style.known(name)) for name in sorted(set(frame["writer"])))
+
+
+def _label(info: SuiteInfo, name: str) -> str:
+    return style.label({w.name: w for w in info.writers}.get(name, name))
+
+
+def _grid(writers: Sequence[WriterInfo], cells: dict, heads: dict) -> pd.DataFrame:
+    """Writers as rows; `cells` (writer, column) -> text, `heads` column -> title."""
+    columns = {"Writer": [style.label(w) for w in writers]}
+    for column, head in heads.items():
+        columns[head] = [cells.get((w.name, column), MISSING) for w in writers]
+    return pd.DataFrame(columns)
+
+
+def _budget_heads(frame: pd.DataFrame) -> dict[int, str]:
+    return {budget: f"B = {budget}" for budget in sorted(set(frame["budget"]))}
+
+
+def _distributions(info: SuiteInfo, frame: pd.DataFrame) -> list[str]:
+    """As configured, others after them, "all" last."""
+    place = {name: i for i, name in enumerate(info.distributions)} | {"all": len(info.distributions) + 1}
+    return sorted(
+        set(frame["distribution"]), key=lambda name: (place.get(name, len(info.distributions)), name)
+    )
+
+
+def _tidy(info: SuiteInfo, frame: pd.DataFrame) -> pd.DataFrame:
+    """The numbers in the order of display, with the name a reader sees beside the writer's."""
+    place = {w.name: i for i, w in enumerate(_writers(info, frame))}
+    order = [c for c in ("cost_model", "k", "saturation", "reference", "budget") if c in frame]
+    frame = frame.assign(_place=frame["writer"].map(place)).sort_values(
+        [*order, "distribution", "_place"], kind="stable", ignore_index=True
+    )
+    at = frame.columns.get_loc("writer") + 1
+    frame.insert(at, "writer_label", [_label(info, name) for name in frame["writer"]])
+    return frame.drop(columns="_place")
+
+
+def _ratio_notes(frame: pd.DataFrame, *, interval: bool) -> tuple[str, ...]:
+    notes = [_INTERVAL] if interval else []
+    if (frame["opt_zero_n"] > 0).any():
+        notes.append(_Z)
+    for column, text in (("undefined_n", "without a ratio"), ("n_unproven", "whose optimum is not proven")):
+        if (frame[column] > 0).any():
+            notes.append(
+                f"Packages {text}, left out of the means: up to {int(frame[column].max()):,} a cell."
+            )
+    if "note" in frame:
+        for text in sorted(set(frame["note"].dropna())):
+            names = ", ".join(style.label(w) for w in sorted(set(frame.loc[frame["note"] == text, "writer"])))
+            notes.append(f"{names}: {text}.")
+    return tuple(notes)
+
+
+def _name(info: SuiteInfo, setting: Setting) -> str:
+    """The setting, where it is not the one that goes without saying."""
+    return str(setting) if len(info.settings) > 1 or setting != Setting() else ""
+
+
+def _join(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def _zero(row) -> str:
+    return f" (z = {int(row.opt_zero_n)})" if row.opt_zero_n > 0 else ""
+
+
+def _number(value: float, sign: str = "") -> str:
+    if value is None or math.isnan(value):
+        return MISSING
+    text = f"{value:{sign}.3f}"
+    return text.replace("-", "") if float(text) == 0 and text.startswith("-") else text
+
+
+def _interval(mean: float, low: float, high: float, sign: str = "") -> str:
+    if mean is None or math.isnan(mean):
+        return MISSING
+    return f"{_number(mean, sign)} [{_number(low, sign)}, {_number(high, sign)}]"
+
+
+def _exact(difference: float) -> str:
+    """0 only where it is exactly 0."""
+    return MISSING if math.isnan(difference) else "0" if difference == 0 else f"{difference:.2e}"
+
+
+def _text(value: object) -> str:
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def _n(counts: pd.Series) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return f"n = {low:,} packages" if low == high else f"n = {low:,} to {high:,} packages"

@@ -1,0 +1,122 @@
+"""Writing a registered table: tidy numbers as CSV, the laid out one as Markdown, some also as LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ..errors import InputError
+from ..table_io import write_text
+from . import tables  # noqa: F401  (fills the registry)
+from .registry import TABLES
+from .results import Results
+from .tables import Document
+from .wanted import table_files
+
+
+def make(results: Results, name: str, suite: str | None) -> Document:
+    """Table `name` of a suite (None: of the whole run); InputError where it is unknown or has no data."""
+    if name not in TABLES:
+        raise InputError(f"unknown table {name!r}; there are {sorted(TABLES)}")
+    return TABLES[name].function(results, suite)
+
+
+def write(results: Results, name: str, suite: str | None, folder: str | Path) -> list[Path]:
+    """Write the files of `table_files(name, suite)` below `folder`; returns their paths."""
+    document = make(results, name, suite)
+    label = f"tab:{name}" if suite is None else f"tab:{suite}-{name}"
+    texts = {".csv": to_csv(document), ".md": to_markdown(document), ".tex": to_latex(document, label)}
+    paths = [Path(folder) / file for file in table_files(name, suite)]
+    for path in paths:
+        write_text(path, texts[path.suffix])
+    return paths
+
+
+def to_csv(document: Document) -> str:
+    """The tidy numbers as computed (shortest exact decimals); a missing one is an empty field."""
+    return document.tidy.to_csv(index=False, lineterminator="\n")
+
+
+def to_markdown(document: Document) -> str:
+    """Caption, sections, remarks."""
+    blocks = [f"**{document.caption}**"]
+    for section in document.sections:
+        blocks += [f"### {section.heading}"] if section.heading else []
+        blocks.append(_markdown_table(section.frame))
+    if document.notes:
+        blocks.append("\n".join(f"- {remark}" for remark in document.notes))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_table(frame: pd.DataFrame) -> str:
+    rows = [[str(c) for c in frame.columns], *(list(row) for row in frame.itertuples(index=False, name=None))]
+    rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
+    numeric = _numeric_columns(frame)
+    rule = [f"{'-' * (w - 1)}:" if right else "-" * w for w, right in zip(widths, numeric, strict=True)]
+    lines = [rows[0], rule, *rows[1:]]
+    return "\n".join("| " + " | ".join(_pad(line, widths, numeric)) + " |" for line in lines)
+
+
+def _pad(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
+    return [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True)]
+
+
+def _numeric_columns(frame: pd.DataFrame) -> list[bool]:
+    """Columns whose cells all start like a number (or are missing) stand to the right."""
+    return [
+        all(re.match(r"[+-]?\d|n/a", str(cell)) for cell in frame.iloc[:, i]) for i in range(frame.shape[1])
+    ]
+
+
+def to_latex(document: Document, label: str) -> str:
+    """A booktabs `table` environment a section, labelled `label`, `label-2`, ..."""
+    return "\n".join(
+        _latex_section(document, section.heading, section.frame, label if i == 1 else f"{label}-{i}")
+        for i, section in enumerate(document.sections, start=1)
+    )
+
+
+def _latex_section(document: Document, heading: str, frame: pd.DataFrame, label: str) -> str:
+    caption = " ".join(
+        part for part in (document.caption, heading and f"{heading}.", *document.notes) if part
+    )
+    columns = "".join("r" if right else "l" for right in _numeric_columns(frame))
+    rows = [" & ".join(map(_escape, row)) + r" \\" for row in frame.itertuples(index=False, name=None)]
+    return "\n".join([
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\caption{{{_escape(caption)}}}",
+        rf"\label{{{label}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(_escape(str(c)) for c in frame.columns) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
+    ])  # fmt: skip
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def _escape(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,0 +1,184 @@
+"""Every registered table: its numbers, its caption and remarks, and the same bytes on every run."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import present_frames as frames
+import pytest
+from memaudit.errors import InputError
+from memaudit.present.registry import TABLES, Item
+from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo, focus_budget, overall
+from memaudit.present.tables import Document, Section, published_document
+from memaudit.present.tables_io import make, to_latex, to_markdown, write
+from memaudit.present.wanted import table_files, wanted_tables
+
+RUNS = {"paper": frames.paper_like(n=20), "tiny": frames.tiny()}
+CASES = [(run, *pair) for run, results in RUNS.items() for pair in wanted_tables(results.info)]
+
+
+def test_every_registered_table_is_made_here():
+    assert {name for _, name, _ in CASES} == set(TABLES)
+
+
+@pytest.mark.parametrize(("run", "name", "suite"), CASES)
+def test_captions_files_and_bytes(tmp_path, run, name, suite):
+    results = RUNS[run]
+    paths = write(results, name, suite, tmp_path / "a")
+    again = write(results, name, suite, tmp_path / "b")
+    assert [str(p.relative_to(tmp_path / "a")) for p in paths] == table_files(name, suite)
+    assert [p.read_bytes() for p in paths] == [p.read_bytes() for p in again]
+    markdown = paths[1].read_text(encoding="utf-8")
+    caption = markdown.splitlines()[0]
+    assert caption.startswith("**") and "n = " in caption and "suite" in caption
+    assert suite is None or f"suite {suite}" in caption
+    assert not pd.read_csv(paths[0]).empty
+    document = make(results, name, suite)
+    assert all(
+        isinstance(cell, str) for section in document.sections for cell in section.frame.to_numpy().flat
+    )
+
+
+def test_summary_cells_and_numbers():
+    document = make(RUNS["paper"], "summary", "small")
+    rows = RUNS["paper"].frame("summary").query("suite == 'small'")
+    one = rows.query("writer == 'greedy' and budget == 4").iloc[0]
+    shown = document.sections[0].frame.set_index("Writer")
+    assert shown.loc["Greedy", "B = 4"] == f"{one.mean_ratio:.3f} [{one.ci_low:.3f}, {one.ci_high:.3f}]"
+    assert list(shown.columns) == [f"B = {b}" for b in (1, 2, 4, 8, 16)]
+    assert len(shown) == 22
+    csv = pd.read_csv(io.StringIO(document.tidy.to_csv(index=False)))
+    assert set(csv["mean_ratio"]) == set(rows["mean_ratio"])
+    assert (csv.query("writer == 'mem0_extract'")["writer_label"] == "Mem0-style (proxy)").all()
+
+
+def test_opt_zero_stands_beside_the_mean():
+    document = make(RUNS["paper"], "stress", "stress")
+    first = document.sections[0].frame.set_index("Writer")
+    assert document.sections[0].heading == "B = 1"
+    assert first["Scope shift"].str.endswith("(z = 20)").all()
+    assert not first["Base"].str.contains("z").any()
+    assert any(remark.startswith("(z = N)") for remark in document.notes)
+
+
+def test_missing_ratios_are_said():
+    whole = RUNS["paper"]
+    summary = whole.frame("summary").copy()
+    hit = (summary["suite"] == "small") & (summary["writer"] == "greedy") & (summary["budget"] == 4)
+    summary.loc[hit, ["mean_ratio", "ci_low", "ci_high", "n", "n_unproven"]] = [float("nan")] * 3 + [0, 20]
+    document = make(Results(whole.info, {"summary": summary}), "summary", "small")
+    assert document.sections[0].frame.set_index("Writer").loc["Greedy", "B = 4"] == "n/a"
+    assert any("not proven" in remark and "20" in remark for remark in document.notes)
+    assert "n = 0 to 20 packages" in document.caption
+
+
+def test_each_setting_has_its_section():
+    document = make(RUNS["tiny"], "summary", "mine")
+    assert [s.heading for s in document.sections] == [
+        "declared costs, k = 1, h = cap1",
+        "words costs, k = 2, h = linear",
+    ]
+    assert list(document.sections[1].frame.columns) == ["Writer", "B = 40", "B = 80"]
+
+
+def test_solver_audit_in_latex():
+    text = to_latex(make(RUNS["paper"], "solver_audit", None), "tab:solver_audit")
+    assert r"CP-SAT & 1,200 & 392 & 1,200 & 0 \\" in text
+    assert r"suite solver\_audit, n = 1,200" in text
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
+    whole = RUNS["paper"]
+    audit = whole.frame("audit").assign(max_difference=[0.0, 1e-9, float("nan")])
+    shown = make(Results(whole.info, {"audit": audit}), "solver_audit", None).sections[0].frame
+    assert list(shown["Largest difference"]) == ["0", "1.00e-09", "n/a"]
+
+
+def test_published_counts_and_decimals():
+    document = published_document(frames.published())
+    assert "1 reproduced, 0 differs, 1 needs data" in document.caption
+    text = to_markdown(document)
+    assert "0.98312" in text and "needs the natural set" in text and "MemGPT/Letta-style (proxy)" in text
+    assert [s.heading for s in document.sections] == ["fig:stress", "tab:natural"]
+
+
+def test_markup_is_escaped():
+    frame = pd.DataFrame({"a|b": ["x|y", "50 % & $_"]})
+    document = Document("c", frame, (Section("", frame), Section("two", frame)), ())
+    assert r"x\|y" in to_markdown(document)
+    latex = to_latex(document, "t")
+    assert r"50 \% \& \$\_" in latex and r"\label{t}" in latex and r"\label{t-2}" in latex
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_no_data_is_an_error(name):
+    whole = RUNS["paper"]
+    empty = {key: (f() if callable(f) else f).iloc[:0] for key, f in whole.frames.items()}
+    suite = None if TABLES[name].when_run else "stress"
+    with pytest.raises(InputError):
+        make(Results(whole.info, empty), name, suite)
+
+
+def test_errors_name_what_is_missing():
+    whole = RUNS["paper"]
+    with pytest.raises(InputError, match="unknown table 'sums'"):
+        make(whole, "sums", "small")
+    with pytest.raises(InputError, match="'learned'"):
+        make(Results(whole.info, {}), "learned", "small")
+    with pytest.raises(InputError, match="'all'"):
+        overall(whole.frame("summary").query("distribution != 'all'"))
+
+
+def test_frames_are_loaded_once_and_only_when_needed():
+    loads = []
+
+    def load():
+        loads.append(1)
+        return RUNS["paper"].frame("summary")
+
+    results = Results(RUNS["paper"].info, {"summary": load, "paired": lambda: pytest.fail("not needed")})
+    make(results, "summary", "small")
+    make(results, "stress", "stress")
+    assert loads == [1]
+
+
+def test_wanted_tables_follow_the_configuration():
+    opt, raw = WriterInfo("opt", "opt", "full", "solution"), WriterInfo("recency_raw", "recency_raw")
+    fitted = WriterInfo("fitted", "estimated_gvt", learned=True)
+
+    def names(*suites: SuiteInfo, **run) -> list[tuple[str, str | None]]:
+        return wanted_tables(RunInfo(suites, **run))
+
+    assert names(SuiteInfo("audit", ()), audit="audit") == [("solver_audit", None), ("status_counts", None)]
+    one = [("summary", "s"), ("decomposition", "s"), ("status_counts", None)]
+    assert names(SuiteInfo("s", (raw,), ("base",))) == one
+    assert ("paired", "s") in names(SuiteInfo("s", (opt, raw), ("base",)))
+    assert ("paired", "s") not in names(SuiteInfo("s", (opt, raw), ("base",)), references=("greedy",))
+    assert ("stress", "s") in names(SuiteInfo("s", (raw,), ("base", "scope_shift")))
+    assert ("learned", "s") in names(SuiteInfo("s", (raw, fitted), ("base",), seeds=range(4)))
+    assert ("learned", "s") not in names(SuiteInfo("s", (raw, fitted), ("base",), seeds=(0, 2)))
+    assert ("learned", "s") not in names(SuiteInfo("s", (raw, fitted), ("base",)))
+
+
+def test_third_budget_or_the_last():
+    assert focus_budget([13, 1, 3, 6, 6]) == 6
+    assert focus_budget([2, 1]) == 2
+
+
+def test_a_table_is_either_of_a_suite_or_of_the_run():
+    assert Item("x", print, when_run=lambda run: False).suites(RunInfo(())) == []
+    from memaudit.present.registry import table
+
+    with pytest.raises(ValueError, match="not exactly one"):
+        table()(lambda results, suite: None)
+
+
+def test_tables_and_wanted_do_not_import_matplotlib():
+    code = (
+        "import sys, memaudit.present.wanted, memaudit.present.tables_io; "
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    scripts = Path(__file__).resolve().parents[2] / "scripts"
+    subprocess.run([sys.executable, "-c", code], cwd=scripts, check=True)
