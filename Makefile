@@ -1,0 +1,71 @@
+# Everything from a fresh machine with Python 3.11, 3.12 or 3.13, make and git: `make reproduce`, `make test`.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The interpreter the environment is made with: the first that works. Another: make PYTHON=/path/to/python
+PYTHON ?= $(shell tools/find_python.sh 3.11 3.12 3.13)
+CORES ?= all
+# A configuration of your own: make reproduce CONFIG=my.yaml
+CONFIG ?= config/config.yaml
+VENV := .venv
+# Scripts of an environment are started through its python, which a space in the path cannot break.
+PY := $(VENV)/bin/python
+SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
+UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
+  --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
+
+.PHONY: help setup reproduce smoke natural report verify test lint docs bench lock lock-check clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+setup: $(VENV)/.complete ## make the environment .venv, with the command .venv/bin/memaudit
+
+$(VENV)/.complete: requirements.lock tools/make_venv.sh tools/link_package.py
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 found; install one," \
+	    "or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
+	@tools/make_venv.sh $(VENV) "$(PYTHON)"
+
+reproduce: setup ## run the whole pipeline with the paper's setting, into results/
+	$(SNAKEMAKE) --configfile "$(CONFIG)"
+
+smoke: setup ## run every stage on a handful of packages, into results/smoke/
+	$(SNAKEMAKE) --configfile config/smoke.yaml
+
+natural: setup ## run it on LongMemEval: make natural LONGMEMEVAL=<file>, into results/natural/
+	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural LONGMEMEVAL=<file>" >&2; exit 1; }
+	$(SNAKEMAKE) --configfile config/natural.yaml --config longmemeval="$(LONGMEMEVAL)"
+
+report: setup ## gather a finished run into results/report.html
+	$(SNAKEMAKE) --configfile "$(CONFIG)" --report results/report.html
+
+verify: setup ## check the optima in results/ again, from the files alone, with an independent solver
+	$(PY) -m memaudit verify results
+
+test: setup ## style, all tests, the unit tests on every other Python found, the lock file
+	@$(MAKE) --no-print-directory lint
+	$(PY) -m pytest -n auto
+	@tools/test_pythons.sh $(PY)
+	@tools/lock_check.sh $(PY) --if-online
+
+lint: setup ## style of the Python code
+	$(PY) -m ruff check .
+
+docs: setup ## write config/schema.json and the key tables of config/README.md anew
+	$(PY) tools/make_docs.py
+
+bench: setup ## measure the solver and the checkers
+	$(PY) -m memaudit bench
+
+lock: setup ## resolve the dependencies of pyproject.toml anew (all to the newest: UPGRADE=--upgrade)
+	@tools/make_uv.sh $(PY)
+	$(UV_COMPILE) $(UPGRADE) pyproject.toml --output-file requirements.lock
+	$(PY) tools/make_environment.py
+
+lock-check: setup ## check that the lock file resolves for Python 3.11, 3.12 and 3.13
+	@tools/lock_check.sh $(PY)
+
+clean: ## remove environments and caches (not results/)
+	rm -rf .venv .venv-3.* .cache .snakemake .pytest_cache .hypothesis .ruff_cache

@@ -1,0 +1,768 @@
+"""The configuration: its models, and all that is wrong with one told at once.
+
+`parse_config` turns the raw mapping of a YAML file into a `Config`, or raises one InputError with a line for
+every problem: key path, what is wrong, the nearest known key or name, the fix. It reads no file: duplicate
+YAML keys and files that must exist are the matter of `config_io`. The models' field descriptions are also
+the documentation (`config_docs`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from . import costs
+from .errors import InputError
+from .objective import BUILT_IN as SATURATIONS
+from .objective import MAX_DENOMINATOR, Saturation, piecewise_linear
+from .pools import BUILT_IN as POOLS
+from .pools import Pool
+
+SOLVERS = ("cp_sat", "highs", "cbc", "scip")
+COST_MODELS = (costs.DECLARED, *costs.BUILT_IN)
+SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+FILE_RULE = re.compile(r"(?P<path>.+\.py):(?P<function>[A-Za-z_]\w*)")
+# Concave functions people ask for by name; no finite list of lines equals them.
+CURVED = ("log", "log1p", "log2", "sqrt", "exp", "tanh", "power", "curved", "hill", "sigmoid", "arctan")
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names that keys may refer to; the validation context of every model here."""
+
+    rules: Collection[str]
+    distributions: Collection[str]
+    suites: Collection[str]
+    writers: Collection[str]
+    pools: Collection[str]
+    cost_models: Collection[str]
+    saturations: Collection[str]
+    longmemeval: bool
+
+
+class Setting(NamedTuple):
+    """How a suite's costs are counted, how many memories a group may hold, how units saturate."""
+
+    cost_model: str
+    k: int
+    saturation: str
+
+
+# ---- validators: each raises PydanticCustomError("memaudit", message)
+
+
+def _problem(message: str) -> PydanticCustomError:
+    return PydanticCustomError("memaudit", "{message}", {"message": message})
+
+
+def _nearest(name: Any, names: Iterable[str]) -> str:
+    """A hint that names the nearest of `names`, or all of them where none is near."""
+    names = sorted(names)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    return f"nearest known: {near[0]!r}" if near else f"known: {', '.join(names) or 'none'}"
+
+
+def _refuse_unknown(kind: str, name: str, names: Iterable[str], fix: str = "") -> None:
+    if name not in names:
+        raise _problem(f"unknown {kind} {name!r}; {_nearest(name, names)}{fix}")
+
+
+def _reference(kind: str, attribute: str, fix: str = "") -> AfterValidator:
+    """A name that must be one of the context's `attribute`."""
+
+    def check(name: str, info: ValidationInfo) -> str:
+        _refuse_unknown(kind, name, getattr(info.context, attribute), fix)
+        return name
+
+    return AfterValidator(check)
+
+
+def _saturation_name(name: str, info: ValidationInfo) -> str:
+    if name not in info.context.saturations and name.lower() in CURVED:
+        raise _problem(
+            f"{name!r} is curved, and optima are proven in exact integers: give breakpoints of a "
+            f"piecewise-linear h under the top-level key `saturations`, and name it here"
+        )
+    fix = "; others go under the top-level key `saturations`"
+    _refuse_unknown("saturation", name, info.context.saturations, fix)
+    return name
+
+
+def _solver(name: str) -> str:
+    _refuse_unknown("solver", name, SOLVERS)
+    return name
+
+
+def _not_empty(values: Any) -> Any:
+    if not values:
+        raise _problem("is empty; give at least one entry")
+    return values
+
+
+def _safe_name(name: str) -> str:
+    if not SAFE_NAME.fullmatch(name):
+        raise _problem(
+            f"the name {name!r} becomes part of file names; use letters, digits, '_', '.' and '-', "
+            f"and begin with a letter, digit or '_'"
+        )
+    return name
+
+
+def _whole(value: Any, least: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _problem(f"{value!r} is {_kind(value)}; {what} is a whole number")
+    if value < least:
+        raise _problem(f"{value} is below {least}; {what} is at least {least}")
+    return value
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A budget as written: `value` is absolute cost units (int) or a fraction of the mean total cost (float).
+
+    Source: protocol, "Budgets": 1 is absolute, 1.0 the whole. `spec` is its one spelling in paths and tables.
+    """
+
+    value: int | float
+
+    @property
+    def is_fraction(self) -> bool:
+        return isinstance(self.value, float)
+
+    @property
+    def spec(self) -> str:
+        return repr(self.value)
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __eq__(self, other: object) -> bool:
+        # 1 == 1.0 in Python, but they are two budgets.
+        return isinstance(other, Budget) and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+
+def parse_budget(value: Any) -> Budget:
+    """A Budget from a YAML number; raises (as a pydantic error) on anything that is not one."""
+    rule = "write a whole number >= 1 (absolute) or a fraction such as 0.05 (above 0, at most 1.0)"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _problem(f"{value!r} is {_kind(value)}, not a budget; {rule}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _problem(f"{value!r} is not finite; {rule}")
+    if isinstance(value, float) and value > 1:
+        raise _problem(f"{value!r} is a fraction above 1; {rule}")
+    if value <= 0:
+        raise _problem(f"{value!r} is not positive; {rule}")
+    return Budget(value)
+
+
+def _parse_seeds(value: Any) -> tuple[int, ...]:
+    """A count n (seeds 0..n-1) or an explicit list."""
+    if not isinstance(value, list):
+        return tuple(range(_whole(value, 1, "the number of seeds")))
+    if not value:
+        raise _problem("no seed; give a number of seeds of at least 1, or a list of seeds")
+    return tuple(_whole(seed, 0, "a seed") for seed in value)
+
+
+def _seeds_as_written(seeds: tuple[int, ...]) -> int | list[int]:
+    return len(seeds) if seeds == tuple(range(len(seeds))) else list(seeds)
+
+
+def _parse_writers(value: Any, info: ValidationInfo) -> list[str] | Literal["all"]:
+    if value == "all":
+        return value
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _problem(f"{value!r} is {_kind(value)}; write `all`, or a list of names")
+    unknown = [name for name in value if name not in info.context.writers]
+    if unknown:
+        hints = "; ".join(f"unknown writer {n!r} ({_nearest(n, info.context.writers)})" for n in unknown)
+        raise _problem(f"{hints}; writers are defined under the top-level key `writers`")
+    return value
+
+
+def _parse_rule(rule: str, info: ValidationInfo) -> str:
+    if not FILE_RULE.fullmatch(rule):
+        fix = "; or write path/to/file.py:function for a rule of your own"
+        _refuse_unknown("writer rule", rule, info.context.rules, fix)
+    return rule
+
+
+def _rate(value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _problem(f"{value!r} is {_kind(value)}; expected a number >= 0")
+    if value < 0:
+        raise _problem(f"{value!r} is negative; costs never fall as a memory grows, give a number >= 0")
+    return value
+
+
+_WORDS = {
+    bool: "true/false",
+    int: "a whole number",
+    float: "a decimal number",
+    str: "text",
+    list: "a list",
+    type(None): "empty",
+}
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping of keys"
+    return _WORDS.get(type(value), type(value).__name__)
+
+
+# ---- field types
+
+Name = Annotated[str, AfterValidator(_safe_name)]
+Distribution = Annotated[str, _reference("distribution", "distributions")]
+CostModelName = Annotated[
+    str, _reference("cost model", "cost_models", "; others go under the top-level key `cost_models`")
+]
+PoolName = Annotated[str, _reference("pool", "pools", "; others go under the top-level key `pools`")]
+SaturationName = Annotated[str, AfterValidator(_saturation_name)]
+SolverName = Annotated[str, AfterValidator(_solver), WithJsonSchema({"enum": list(SOLVERS)})]
+SuiteName = Annotated[str, _reference("suite", "suites")]
+NotEmpty = AfterValidator(_not_empty)
+
+BudgetValue = Annotated[
+    Budget,
+    PlainValidator(parse_budget),
+    PlainSerializer(lambda b: b.value),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            ]
+        }
+    ),
+]
+Seeds = Annotated[
+    tuple[int, ...],
+    PlainValidator(_parse_seeds),
+    PlainSerializer(_seeds_as_written),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+            ]
+        }
+    ),
+]
+WriterNames = Annotated[
+    list[str] | Literal["all"],
+    PlainValidator(_parse_writers),
+    WithJsonSchema({"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Rate = Annotated[int | float, PlainValidator(_rate), WithJsonSchema({"type": "number", "minimum": 0})]
+Kept = Annotated[
+    int,
+    PlainValidator(lambda v: _whole(v, 1, "k (memories kept of a group)")),
+    WithJsonSchema({"type": "integer", "minimum": 1}),
+]
+Point = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+# ---- models
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_default=True)
+
+
+class Suite(Section):
+    """What every suite has, whatever its packages come from."""
+
+    budgets: Annotated[list[BudgetValue], NotEmpty] = Field(
+        description="Budgets: a whole number is absolute cost units, a decimal in (0, 1] a fraction of the "
+        "suite's mean total cost (1 is absolute, 1.0 the whole)."
+    )
+    cost_models: Annotated[list[CostModelName], NotEmpty] = Field(
+        [costs.DECLARED], description=f"Names of cost models: {', '.join(COST_MODELS)}, or configured ones."
+    )
+    k: Annotated[list[Kept], NotEmpty] = Field(
+        [1], description="How many candidates of a group a store may hold."
+    )
+    saturations: Annotated[list[SaturationName], NotEmpty] = Field(
+        ["cap1"], description=f"Names of saturations: {', '.join(SATURATIONS)}, or configured ones."
+    )
+    pools: list[PoolName] = Field(
+        ["full"],
+        description=f"Pools to solve besides `full` and those the exact writers need: "
+        f"{', '.join(POOLS)}, or configured ones.",
+    )
+    writers: WriterNames = Field(
+        "all", description="Writers to score: `all`, or a list of names (may be empty)."
+    )
+    solvers: list[SolverName] = Field(
+        ["cp_sat"], description=f"Independent solvers that check every optimum: {', '.join(SOLVERS)}."
+    )
+    quantize: Annotated[int, Field(ge=1, le=MAX_DENOMINATOR)] | None = Field(
+        None,
+        description="Round weights and coverage to multiples of 1/quantize first; for numbers that have more "
+        "decimals than exact integers can hold.",
+    )
+    node_limit: Annotated[int, Field(ge=1)] = Field(
+        20_000_000,
+        description="Search nodes after which a solve stops as `limit` (with a bound, and without a ratio).",
+    )
+
+
+_SOURCE = "Where the packages come from: `synthetic` or `longmemeval`."
+
+
+class SyntheticSuite(Suite):
+    """Packages made by generators."""
+
+    source: Literal["synthetic"] = Field(description=_SOURCE)
+    distributions: Annotated[list[Distribution], NotEmpty] = Field(description="Names of distributions.")
+    seeds: Seeds = Field(description="A number n (seeds 0 to n-1), or a list of seeds.")
+    normal_count: Annotated[int, Field(ge=0)] = Field(
+        3, description="Plain facts per package (see the generators)."
+    )
+    update_count: Annotated[int, Field(ge=0)] = Field(
+        2, description="Updates per package (see the generators)."
+    )
+    parameters: dict[Distribution, dict[str, Any]] = Field(
+        {}, description="Parameters of randomized distributions: `{distribution: {parameter: value}}`."
+    )
+
+    @field_validator("update_count")
+    @classmethod
+    def _some_entry(cls, value: int, info: ValidationInfo) -> int:
+        if value == 0 and info.data.get("normal_count") == 0:
+            raise _problem("normal_count and update_count are both 0, which makes empty packages; raise one")
+        return value
+
+    @field_validator("parameters")
+    @classmethod
+    def _of_own_distributions(cls, value: dict, info: ValidationInfo) -> dict:
+        used = info.data.get("distributions")
+        other = sorted(set(value) - set(used)) if used is not None else []
+        if other:
+            raise _problem(f"{', '.join(other)} is not among the suite's distributions; add or remove it")
+        return value
+
+
+class LongMemEvalSuite(Suite):
+    """One package per question of a LongMemEval-form file."""
+
+    source: Literal["longmemeval"] = Field(description=_SOURCE)
+    file: str | None = Field(
+        None,
+        description="The conversations: .json, .jsonl, either gzipped, or a folder; default: the top-level "
+        "key `longmemeval`.",
+    )
+
+    @field_validator("file")
+    @classmethod
+    def _given_somewhere(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if not value and not info.context.longmemeval:
+            raise _problem("no conversations named; set it here, or run `make natural LONGMEMEVAL=<file>`")
+        return value
+
+
+def _source(raw: Any) -> str:
+    source = raw.get("source") if isinstance(raw, Mapping) else getattr(raw, "source", None)
+    # Anything unknown is judged as synthetic, whose `source` then names both.
+    return "longmemeval" if source == "longmemeval" else "synthetic"
+
+
+AnySuite = Annotated[
+    Annotated[SyntheticSuite, Tag("synthetic")] | Annotated[LongMemEvalSuite, Tag("longmemeval")],
+    Discriminator(_source),
+]
+SOURCES = {"synthetic": SyntheticSuite, "longmemeval": LongMemEvalSuite}
+
+
+class CostModel(Section):
+    """A linear cost of a memory's text, rounded up to whole units."""
+
+    per_record: Rate = Field(0, description="Units per memory.")
+    per_word: Rate = Field(0, description="Units per whitespace-separated word.")
+    per_char: Rate = Field(0, description="Units per character.")
+    per_byte: Rate = Field(0, description="Units per UTF-8 byte.")
+    min: Annotated[int, Field(ge=1)] = Field(1, description="Least cost of a memory, a whole number >= 1.")
+
+    def rates(self) -> dict[str, int | float]:
+        """As `costs.linear` takes them."""
+        return {key: getattr(self, key) for key in ("per_record", "per_word", "per_char", "per_byte", "min")}
+
+
+def _has_cost(entry: CostModel) -> CostModel:
+    rates = (entry.per_record, entry.per_word, entry.per_char, entry.per_byte)
+    if not any(rates) and "min" not in entry.model_fields_set:
+        raise _problem("no positive cost; set per_record, per_word, per_char or per_byte above 0")
+    return entry
+
+
+LinearCost = Annotated[CostModel, AfterValidator(_has_cost)]
+
+
+class PoolEntry(Section):
+    """The representation types an optimum or a writer may choose from."""
+
+    include: Annotated[list[str], NotEmpty] | None = Field(
+        None, description="Only these representation types; default: all."
+    )
+    exclude: list[str] = Field([], description="Without these representation types.")
+
+
+class SaturationEntry(Section):
+    """A concave piecewise-linear h."""
+
+    breakpoints: list[Point] = Field(
+        description="`[[z, h], ...]` from [0, 0] on: z increasing, h nondecreasing and concave; "
+        "flat after the last."
+    )
+
+    @field_validator("breakpoints")
+    @classmethod
+    def _concave(cls, value: list[list[float]]) -> list[list[float]]:
+        try:
+            piecewise_linear("", value)
+        except InputError as error:
+            raise _problem(str(error).removeprefix("saturation : ")) from error
+        return value
+
+
+class WriterEntry(Section):
+    """A rule under a name of its own."""
+
+    rule: Annotated[str, AfterValidator(_parse_rule)] = Field(
+        description="A rule of ours, or `path/to/file.py:function`, relative to where snakemake runs."
+    )
+    pool: PoolName = Field("full", description="The pool it chooses from.")
+    parameters: dict[str, Any] = Field({}, description="Keyword arguments of the rule.")
+    sees: Literal["metadata", "coverage"] | None = Field(
+        None,
+        description="For a rule from a file only: `metadata` (default; no coverage, units or queries) or "
+        "`coverage`.",
+    )
+
+    @field_validator("parameters")
+    @classmethod
+    def _opt_takes_none(cls, value: dict, info: ValidationInfo) -> dict:
+        if value and info.data.get("rule") == "opt":
+            raise _problem("rule opt takes no parameters; remove them")
+        return value
+
+    @field_validator("sees")
+    @classmethod
+    def _only_own_rules(cls, value: str | None, info: ValidationInfo) -> str | None:
+        rule = info.data.get("rule")
+        if value is not None and rule is not None and not FILE_RULE.fullmatch(rule):
+            raise _problem(f"rule {rule} has its own; remove this key")
+        return value
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the rule is a function in the user's own file."""
+        return FILE_RULE.fullmatch(self.rule) is not None
+
+
+class Bootstrap(Section):
+    """The bootstrap interval of every mean."""
+
+    resamples: Annotated[int, Field(ge=1)] = Field(1000, description="Number of resamples.")
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="Seed, the same for every row.")
+
+
+class Illustration(Section):
+    """The package that the illustration draws."""
+
+    suite: SuiteName = Field(description="Its suite.")
+    package_id: str = Field(description="Its id.")
+
+
+class Config(Section):
+    """A whole configuration file."""
+
+    results: Annotated[str, NotEmpty] = Field(
+        "results", description="Folder that everything produced goes to."
+    )
+    suites: Annotated[dict[Name, AnySuite], NotEmpty] = Field(description="`{name: suite}`, at least one.")
+    writers: dict[Name, WriterEntry] = Field({}, description="`{name: writer}`.")
+    cost_models: dict[Name, LinearCost] = Field(
+        {}, description="`{name: cost model}`, none named like a built-in."
+    )
+    pools: dict[Name, PoolEntry] = Field({}, description="`{name: pool}`, none named like a built-in.")
+    saturations: dict[Name, SaturationEntry] = Field(
+        {}, description="`{name: saturation}`, none named like a built-in."
+    )
+    shard_size: Annotated[int, Field(ge=1)] = Field(
+        2000, description="Packages of a synthetic suite that one solve, check or score job takes."
+    )
+    bootstrap: Bootstrap = Field(Bootstrap(), description="See below.")
+    published: str | None = Field(
+        None, description="CSV of published figures to compare with; default: no comparison."
+    )
+    illustration: Illustration | None = Field(None, description="See below; default: chosen by the workflow.")
+    longmemeval: str | None = Field(
+        None, description="The conversations of every suite of source longmemeval that names none of its own."
+    )
+
+    # ---- what a workflow asks; `suite` is a name
+
+    def suite_writers(self, suite: str) -> list[str]:
+        """Names of the suite's writers, in the order of the file."""
+        wanted = self.suites[suite].writers
+        return list(self.writers) if wanted == "all" else list(wanted)
+
+    def exact_writers(self, suite: str) -> list[str]:
+        """The suite's writers that are read from solutions (rule opt)."""
+        return [name for name in self.suite_writers(suite) if self.writers[name].rule == "opt"]
+
+    def solved_pools(self, suite: str) -> list[str]:
+        """The pools whose optima the suite needs: full (the ratios' denominator), listed, exact writers'."""
+        needed = [self.writers[name].pool for name in self.exact_writers(suite)]
+        return list(dict.fromkeys(["full", *self.suites[suite].pools, *needed]))
+
+    def settings(self, suite: str) -> list[Setting]:
+        """Every (cost model, k, saturation) of the suite."""
+        entry = self.suites[suite]
+        return [Setting(c, k, s) for c in entry.cost_models for k in entry.k for s in entry.saturations]
+
+    def budget_specs(self, suite: str) -> list[str]:
+        """The budgets' one spelling each, as in paths and tables."""
+        return [budget.spec for budget in self.suites[suite].budgets]
+
+    def conversations(self, suite: str) -> str:
+        """The file or folder of a longmemeval suite."""
+        return self.suites[suite].file or self.longmemeval
+
+    def shards(self, suite: str) -> int:
+        """How many jobs share a setting and budget; a natural suite's size is not known before."""
+        entry = self.suites[suite]
+        packages = len(entry.distributions) * len(entry.seeds) if isinstance(entry, SyntheticSuite) else 1
+        return -(-packages // self.shard_size)
+
+    def pool(self, name: str) -> Pool:
+        if name in POOLS:
+            return POOLS[name]
+        entry = self.pools[name]
+        return Pool(name, None if entry.include is None else tuple(entry.include), tuple(entry.exclude))
+
+    def saturation(self, name: str) -> Saturation:
+        if name in SATURATIONS:
+            return SATURATIONS[name]
+        return piecewise_linear(name, self.saturations[name].breakpoints)
+
+    def cost_parameters(self, name: str) -> dict[str, int | float] | None:
+        """The linear parameters of a configured cost model; None for a built-in one."""
+        return self.cost_models[name].rates() if name in self.cost_models else None
+
+    # ---- JSON-able parts, one a stage: a stage reruns when its part changes, and on nothing else
+
+    def source_definition(self, suite: str) -> dict[str, Any]:
+        """All that the suite's packages depend on, besides the code and a source file's content.
+
+        Keys: source, quantize (int or None); for synthetic ones also distributions, seeds (a list),
+        normal_count, update_count and parameters, for longmemeval also file.
+        """
+        entry = self.suites[suite]
+        if isinstance(entry, LongMemEvalSuite):
+            return {"source": entry.source, "file": self.conversations(suite), "quantize": entry.quantize}
+        keys = {"source", "distributions", "normal_count", "update_count", "parameters", "quantize"}
+        return {**entry.model_dump(mode="json", include=keys), "seeds": list(entry.seeds)}
+
+    def pool_part(self, name: str) -> dict[str, list[str] | None]:
+        """A pool's definition: {"include": types or None, "exclude": types}."""
+        pool = self.pool(name)
+        return {
+            "include": None if pool.include is None else list(pool.include),
+            "exclude": list(pool.exclude),
+        }
+
+    def saturation_part(self, name: str) -> str | list[list[float]]:
+        """The definition of a saturation: a built-in's name, or breakpoints."""
+        return name if name in SATURATIONS else self.saturations[name].breakpoints
+
+    def cost_model_part(self, name: str) -> str | dict[str, int | float]:
+        """The definition of a cost model: a built-in's name, or linear parameters."""
+        return name if name in COST_MODELS else self.cost_models[name].rates()
+
+    def problem_part(self, setting: Setting, solved: Iterable[str]) -> dict[str, Any]:
+        """Definitions of one setting and its pools; travels in the metadata of a solutions file."""
+        return {
+            "pools": {name: self.pool_part(name) for name in solved},
+            "saturations": {setting.saturation: self.saturation_part(setting.saturation)},
+            "cost_models": {setting.cost_model: self.cost_model_part(setting.cost_model)},
+        }
+
+    def writer_part(self, name: str) -> dict[str, Any]:
+        """All that a writer's choices depend on, besides packages, budget and code."""
+        entry = self.writers[name]
+        return {**entry.model_dump(mode="json"), "pool_definition": self.pool_part(entry.pool)}
+
+
+# ---- parsing
+
+# Where each model of a named entry stands: top-level key -> model of its entries.
+ENTRIES: dict[str, type[Section]] = {
+    "writers": WriterEntry,
+    "cost_models": CostModel,
+    "pools": PoolEntry,
+    "saturations": SaturationEntry,
+}
+SINGLE: dict[str, type[Section]] = {"bootstrap": Bootstrap, "illustration": Illustration}
+
+
+def parse_config(
+    raw: Any, source: str, rules: Collection[str], distributions: Collection[str], more: Iterable[str] = ()
+) -> Config:
+    """The configuration in the mapping `raw`, read from `source` (named in errors).
+
+    `rules` and `distributions` are the known writer rules and synthetic distributions; `more` are problems
+    found elsewhere (in the file system), to be told with the others. Raises one InputError with a line for
+    every problem.
+    """
+    if not isinstance(raw, Mapping):
+        raise InputError(f"{source}: is {_kind(raw)}; write a mapping of keys, see config/README.md")
+    problems = [*_repeats(raw), *_taken(raw), *more]
+    try:
+        config = Config.model_validate(dict(raw), context=_known(raw, rules, distributions))
+    except ValidationError as error:
+        problems = [_explain(dict(e)) for e in error.errors(include_url=False)] + problems
+    if problems:
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        raise InputError("\n  ".join([f"{source}: {count}; config/README.md explains every key", *problems]))
+    return config
+
+
+def _known(raw: Mapping, rules: Collection[str], distributions: Collection[str]) -> Known:
+    def names(key: str, built_in: Iterable[str] = ()) -> tuple[str, ...]:
+        section = raw.get(key)
+        own = [n for n in section if isinstance(n, str)] if isinstance(section, Mapping) else []
+        return (*built_in, *own)
+
+    return Known(
+        rules=tuple(rules),
+        distributions=tuple(distributions),
+        suites=names("suites"),
+        writers=names("writers"),
+        pools=names("pools", POOLS),
+        cost_models=names("cost_models", COST_MODELS),
+        saturations=names("saturations", SATURATIONS),
+        longmemeval=bool(raw.get("longmemeval")),
+    )
+
+
+def _repeats(raw: Mapping) -> Iterable[str]:
+    """A line for every list that holds a value twice; 1 and 1.0 are two budgets, 0.1 and 0.10 are one."""
+    lists = (
+        ((section, entry, key), value)
+        for section in ("suites", "pools")
+        for entry, keys in _items(raw.get(section))
+        for key, value in _items(keys)
+        if isinstance(value, list)
+    )
+    for loc, value in lists:
+        spelled = [repr(v) for v in value if not isinstance(v, list | Mapping)]
+        twice = dict.fromkeys(v for i, v in enumerate(spelled) if v in spelled[:i])
+        if twice:
+            yield f"{key_path(loc)}: {', '.join(twice)} stands twice; remove the repeat"
+
+
+def _taken(raw: Mapping) -> Iterable[str]:
+    """A line for every entry named like a built-in."""
+    for section, built_in in (("cost_models", COST_MODELS), ("pools", POOLS), ("saturations", SATURATIONS)):
+        for name, _ in _items(raw.get(section)):
+            if name in built_in:
+                yield f"{section}.{name}: {name} is built in; choose another name"
+
+
+def _items(section: Any) -> Iterable[tuple[str, Any]]:
+    return section.items() if isinstance(section, Mapping) else ()
+
+
+def key_path(loc: Iterable[str | int]) -> str:
+    """('suites', 'small', 'budgets', 0) as suites.small.budgets[0]."""
+    path = ""
+    for part in loc:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path
+
+
+_EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "text",
+    "list_type": "a list, in [ ]",
+    "dict_type": "a mapping of keys",
+    "model_type": "a mapping of keys",
+    "model_attributes_type": "a mapping of keys",
+    "too_long": "exactly two numbers, [z, h]",
+    "too_short": "exactly two numbers, [z, h]",
+}
+
+
+def _explain(error: dict[str, Any]) -> str:
+    """One line for one pydantic error."""
+    loc = list(error["loc"])
+    if len(loc) > 2 and loc[0] == "suites" and loc[2] in SOURCES:
+        model = SOURCES[loc.pop(2)]  # pydantic puts the chosen source into the path
+    elif len(loc) > 2:
+        model = ENTRIES.get(loc[0])
+    else:
+        model = Config
+    if len(loc) == 2 and loc[0] in SINGLE:
+        model = SINGLE[loc[0]]
+    return f"{key_path(p for p in loc if p != '[key]')}: {_what(error, loc, model)}"
+
+
+def _what(error: dict[str, Any], loc: list[str | int], model: type[Section] | None) -> str:
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    if kind == "memaudit":
+        return context["message"]
+    if kind == "extra_forbidden":
+        return _unknown_key(loc, model)
+    if kind == "missing":
+        return f"is missing; {model.model_fields[loc[-1]].description}"
+    if kind == "literal_error" and loc[-1] == "source":
+        return f"unknown source {value!r}; {_nearest(value, SOURCES)}"
+    if loc[-1] == "[key]":
+        return f"the name {value!r} is {_kind(value)}; write it in quotes"
+    if kind in _EXPECTED:
+        return f"{value!r} is {_kind(value)}; expected {_EXPECTED[kind]}"
+    if kind == "greater_than_equal":
+        return f"{value!r} is below {context['ge']}; give at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"{value!r} is above {context['le']}; give at most {context['le']}"
+    return f"{value!r}: {error['msg']}"
+
+
+def _unknown_key(loc: list[str | int], model: type[Section]) -> str:
+    key, keys = str(loc[-1]), model.model_fields
+    if model is SaturationEntry:
+        return "declined: give breakpoints: [[z, h], ...] of your function, so that optima stay exact"
+    other = [name for name, suite in SOURCES.items() if key in suite.model_fields]
+    if other and model in SOURCES.values():
+        return f"is a key of source {other[0]} only; remove it or change the source"
+    return f"unknown key; {_nearest(key, keys)}"
