@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 LIBRARY = Path(__file__).parents[2] / "scripts" / "memaudit"
-# From the bottom up; a module may import what stands in its own line or below it. A package counts as a whole.
+# From the bottom up; a module may import what stands in its own line or below. A package counts as a whole.
 LAYERS = [
     ["", "errors", "kernel_cache"],
     ["package", "costs", "schemas"],
@@ -18,7 +18,7 @@ LAYERS = [
     ["analysis"],
     ["present"],
     # What runs the library: its configuration, provenance and command line.
-    ["config", "config_io", "config_docs", "provenance", "manifest_io", "stage_io", "run_info", "warm", "bench"],
+    ["config", "config_io", "config_docs", "provenance", "manifest_io", "stage_io", "run_info", "warm"],
     ["cli", "__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
