@@ -106,6 +106,7 @@ def make(
             }
             opt = 2.0 + 1.9 * step + _draw("opt", cell["distribution"])
             packages = n * (len(suite.distributions) if cell["distribution"] == "all" else 1)
+            packages //= 2 if cell["writer"].endswith("learned") else 1
             zero = packages if cell["distribution"] == "scope_shift" and cell["budget"] == 1 else 0
             exact = ratio == 1.0
             rows.append(
@@ -326,15 +327,18 @@ def paper_like(n: int = 500) -> Results:
     seeds = range(n)
     small = SuiteInfo("small", WRITERS, ("base",), 5, seeds=seeds)
     stress = SuiteInfo("stress", WRITERS, STRESS, 4, seeds=seeds)
+    extra = ("density_trap_v2", "update_chain_randomized", "temporal_interval_randomized")
+    extra = SuiteInfo("stress_extra", WRITERS, extra, 4, seeds=seeds)
     audit = SuiteInfo("solver_audit", (), ("base", "update_chain", "temporal_interval"), 4, seeds=range(100))
     budgets = {
         "small": {Setting(): [1, 2, 4, 8, 16]},
         "stress": {Setting(): [1, 3, 6, 13]},
-        "solver_audit": {},
+        "stress_extra": {Setting(): [1, 3, 6, 11]},
+        "solver_audit": {Setting(): []},
     }
     return make(
-        (small, stress, audit),
-        budgets | {"solver_audit": {Setting(): []}},
+        (small, stress, extra, audit),
+        budgets,
         n,
         illustration="small",
         audit="solver_audit",

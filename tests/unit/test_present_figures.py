@@ -60,6 +60,8 @@ def _drawn_texts(figure, monkeypatch) -> dict:
 
     monkeypatch.setattr(Text, "draw", record)
     with style.house_style():
+        figure.draw_without_rendering()  # as savefig does: the layout settles in a second pass
+        drawn.clear()
         figure.canvas.draw()
     return drawn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -61,6 +61,12 @@ def rows_of(writers: Sequence[WriterInfo]) -> Rows:
             at.append(y)
         y += 1.35
     return Rows(tuple(flat), tuple(at), tuple(headings))
+
+
+def labeller(suite: SuiteInfo) -> Callable[[str], str]:
+    """Writer name -> the name a reader sees."""
+    configured = {w.name: w for w in suite.writers}
+    return lambda name: style.label(configured.get(name, name))
 
 
 def writers_in(suite: SuiteInfo, frame: pd.DataFrame) -> list[WriterInfo]:
@@ -155,38 +161,15 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
 
 
 def note(figure, lines: Sequence[str]) -> None:
-    """Small remarks below the panels, wrapped to the width of the figure."""
-    if lines:
-        letters = int(figure.get_figwidth() / 0.05)
-        text = "\n".join(
-            part for line in lines for part in textwrap.wrap(line, letters, break_on_hyphens=False)
-        )
+    """Small remarks below the panels (above a legend that stands there), wrapped to the figure."""
+    if not lines:
+        return
+    letters = int(figure.get_figwidth() / 0.05)
+    text = "\n".join(part for line in lines for part in textwrap.wrap(line, letters, break_on_hyphens=False))
+    if figure.legends:  # the layout engine would put both in the same place
+        legend = figure.legends[0]
+        legend.set_alignment("left")
+        legend.set_title(text, prop={"size": 6.5})
+        legend.get_title().set_color(style.DARK_GREY)
+    else:
         figure.supxlabel(text, x=0.012, ha="left", fontsize=6.5, color=style.DARK_GREY)
-
-
-def n_text(counts: pd.Series) -> str:
-    """`n = 500 packages`, or the range where the numbers differ."""
-    low, high = int(counts.min()), int(counts.max())
-    if low == high:
-        return f"n = {low:,} package{'' if low == 1 else 's'}"
-    return f"n = {low:,} to {high:,} packages"
-
-
-def opt_zero_notes(frame: pd.DataFrame) -> list[str]:
-    """Which budgets have packages of OPT = 0: every writer scores 1 there (protocol, "Edge cases")."""
-    rows = frame[frame["opt_zero_n"] > 0]
-    if rows.empty:
-        return []
-    most = rows.groupby("budget")["opt_zero_n"].max()
-    listed = ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items())
-    return [f"Packages with OPT = 0, where every writer scores 1: {listed}."]
-
-
-def unproven_notes(frame: pd.DataFrame) -> list[str]:
-    """How many packages have no ratio because their optimum is not proven."""
-    rows = frame[frame["n_unproven"] > 0]
-    if rows.empty:
-        return []
-    most = rows.groupby("budget")["n_unproven"].max()
-    listed = ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items())
-    return [f"Left out because their optimum is not proven: {listed}."]

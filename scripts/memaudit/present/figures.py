@@ -7,6 +7,7 @@ there are no empty plots.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
@@ -17,18 +18,17 @@ from .drawing import (
     budget_axis,
     grid,
     label_ends,
+    labeller,
     legend_columns,
-    n_text,
     note,
-    opt_zero_notes,
     panels_of,
     rows_of,
     title,
-    unproven_notes,
     writers_in,
 )
 from .illustration import draw_package
 from .registry import figure
+from .remarks import all_packages, left_out_notes, n_notes, n_text, opt_zero_notes
 from .results import Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
 
 RATIO = "Mean package ratio, F / OPT"
@@ -102,6 +102,7 @@ def budget_sweep(results: Results, suite: str):
                 color=look.colour,
                 marker=look.marker,
                 linestyle=look.dashes,
+                zorder=2.0 if look.dashes == "-" else 2.1,  # dashes over lines: both are seen
                 markeredgecolor="white",
                 markeredgewidth=0.4,
             )
@@ -112,9 +113,9 @@ def budget_sweep(results: Results, suite: str):
         row[0].set_ylabel(RATIO)
     for ax in fig.axes[-columns:]:
         ax.set_xlabel(BUDGET)
-    title(fig, results, suite, "Mean package ratio by budget", n_text(summary["n"]))
+    title(fig, results, suite, "Mean package ratio by budget", n_text(summary))
     band = "Bands: 95 % percentile bootstrap interval of the mean."
-    note(fig, [band, *opt_zero_notes(summary), *unproven_notes(summary)])
+    note(fig, [band, *_n_notes(results, suite, summary), *opt_zero_notes(summary), *left_out_notes(summary)])
     return fig
 
 
@@ -128,7 +129,7 @@ def stress_heatmap(results: Results, suite: str):
     rows = rows_of(writers_in(results.info.suite(suite), at))
     cells = {(r.writer, r.distribution): r for r in at.itertuples()}
 
-    fig, axes = style.new_figure(max(4.2, 1.9 + 0.62 * len(order)), rows.height + 1.45)
+    fig, axes = style.new_figure(max(4.2, 2.15 + 0.61 * len(order)), rows.height + 1.45)
     ax = axes[0, 0]
     shade, scale = _shades("YlGnBu", at["mean_ratio"])
     starred = False
@@ -154,9 +155,10 @@ def stress_heatmap(results: Results, suite: str):
         results,
         suite,
         f"Mean package ratio at B = {budget}",
-        f"{n_text(each_distribution(at)['n'])} a column",
+        f"{n_text(each_distribution(at))} a column",
     )
-    note(fig, ["* with packages of OPT = 0, where every writer scores 1"] if starred else [])
+    stars = ["* with packages of OPT = 0, where every writer scores 1"] if starred else []
+    note(fig, [*_n_notes(results, suite, each_distribution(at)), *stars, *left_out_notes(at)])
     return fig
 
 
@@ -165,6 +167,9 @@ def validity_gap(results: Results, suite: str):
     """The validity frontier: OPT with and without tombstones and compound updates, the gap shaded."""
     summary = each_distribution(results.of_suite("summary", suite))
     optima = _optima(results.info.suite(suite))
+    summary = summary[summary["writer"].isin([optima["full"], optima["no_validity"]])]
+    if summary["writer"].nunique() < 2:
+        raise InputError(f"suite {suite!r}: {optima['full']} and {optima['no_validity']} must both be scored")
     names = _distributions(results, suite, summary)
     focus = focus_budget(summary["budget"])
     rows, columns = grid(len(names), 4)
@@ -180,11 +185,6 @@ def validity_gap(results: Results, suite: str):
         values = summary[summary["distribution"] == name].pivot(
             index="budget", columns="writer", values="mean_value"
         )
-        if not set(optima.values()) & set(values) >= {optima["full"], optima["no_validity"]}:
-            raise InputError(
-                f"suite {suite!r}, distribution {name!r}: {optima['full']} and {optima['no_validity']} "
-                f"must both be scored"
-            )
         full, without = values[optima["full"]], values[optima["no_validity"]]
         ax.fill_between(values.index, without, full, color=style.VERMILLION, alpha=0.16, linewidth=0)
         for pool, (text, colour, marker, dashes) in lines.items():
@@ -196,7 +196,7 @@ def validity_gap(results: Results, suite: str):
         ax.margins(y=0.08)
         ax.grid(axis="y")
         lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
-        ax.set_title(style.prettify(name), pad=11)
+        ax.set_title(textwrap.fill(style.prettify(name), 20), pad=11)
         ax.annotate(
             f"{100 * lost:.1f} % lost at B = {focus}",
             (0, 1),
@@ -218,7 +218,7 @@ def validity_gap(results: Results, suite: str):
         results,
         suite,
         "Validity frontier gap",
-        _n_packages(summary) + (" a panel" if len(names) > 1 else ""),
+        n_text(all_packages(summary)) + (" a panel" if len(names) > 1 else ""),
     )
     return fig
 
@@ -238,7 +238,7 @@ def representation_mix(results: Results, suite: str):
 
     parts = {name: (style.prettify(name), colour, hatch) for name, (colour, hatch) in looks.items()}
     fig = _stacked_bars(results, suite, summary, bars, parts, "Memories kept, mean")
-    title(fig, results, suite, "Representation mix", _n_packages(summary))
+    _title_of_packages(fig, results, suite, "Representation mix", summary)
     return fig
 
 
@@ -257,15 +257,9 @@ def decomposition(results: Results, suite: str):
     def bars(budget: int) -> pd.DataFrame:
         return frame[frame["budget"] == budget].set_index("writer")[list(parts)]
 
-    summary = overall(results.of_suite("summary", suite))
     fig = _stacked_bars(results, suite, frame, bars, parts, "Required mass, mean")
-    title(
-        fig,
-        results,
-        suite,
-        "Write and retrieval failure, three most recent memories retrieved",
-        _n_packages(summary),
-    )
+    what = "Write and retrieval failure, three most recent memories retrieved"
+    _title_of_packages(fig, results, suite, what, overall(results.of_suite("summary", suite)))
     return fig
 
 
@@ -299,7 +293,7 @@ def validity_coverage(results: Results, suite: str):
         ax.spines["bottom"].set_visible(False)
         ax.set_xlabel(BUDGET)
         ax.set_title(heading if summary[column].max() > 0 else f"{heading} (none covered)")
-    title(fig, results, suite, "Covered mass by validity state, mean", _n_packages(summary))
+    _title_of_packages(fig, results, suite, "Covered mass by validity state, mean", summary)
     return fig
 
 
@@ -309,8 +303,15 @@ def package_illustration(results: Results, suite: str):
     return draw_package(results.illustration())
 
 
-def _n_packages(summary: pd.DataFrame) -> str:
-    return n_text(summary["n"] + summary["undefined_n"] + summary["n_unproven"])
+def _title_of_packages(fig, results: Results, suite: str, what: str, summary: pd.DataFrame) -> None:
+    """Title and notes where the means are over all packages, with or without a ratio."""
+    counted = all_packages(summary)
+    title(fig, results, suite, what, n_text(counted))
+    note(fig, _n_notes(results, suite, counted))
+
+
+def _n_notes(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:
+    return n_notes(frame, labeller(results.info.suite(suite)))
 
 
 def _distributions(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:

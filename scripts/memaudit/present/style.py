@@ -20,7 +20,8 @@ YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT_GREY, DARK_GREY = "#8A8A8A", "#E4E4E4", "#4D4D4D"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1.2, 1, 1.2)))
+_DASHES = ("-", (0, (3.5, 1.3)))
+_LOOKS = len(CYCLE) * len(_MARKERS)  # all different
 
 RC = {
     "font.family": "DejaVu Sans",  # ships with matplotlib: the same glyphs on every machine
@@ -198,15 +199,16 @@ def looks(writers: Sequence[WriterInfo]) -> dict[str, Look]:
     """Colour and marker of each writer of one panel: fixed for ours, the next free ones for unknown names."""
     chosen = {w.name: _look(_WRITERS[w.name][1]) for w in writers if w.name in _WRITERS}
     taken = set(chosen.values())
-    free = (look for look in map(_look, range(10**6)) if look not in taken)
-    for name in sorted(w.name for w in writers if w.name not in _WRITERS):
-        chosen[name] = next(free)
+    free = [look for look in map(_look, range(_LOOKS)) if look not in taken]
+    for i, name in enumerate(sorted(w.name for w in writers if w.name not in _WRITERS)):
+        chosen[name] = free[i % len(free)]
     return chosen
 
 
 def _look(index: int) -> Look:
+    """Every second line is dashed, so that two lines on top of each other are both seen."""
     lap, place = divmod(index, len(CYCLE))
-    return Look(CYCLE[place], _MARKERS[(place + 2 * lap) % len(_MARKERS)], _DASHES[lap % len(_DASHES)])
+    return Look(CYCLE[place], _MARKERS[(place + lap) % len(_MARKERS)], _DASHES[place % 2])
 
 
 def type_looks(types: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
 from ..errors import InputError
+from ..schemas import STATUSES
 from . import style
 from .registry import table
+from .remarks import left_out_notes, n_notes, n_text
 from .results import Results, RunInfo, Setting, SuiteInfo, WriterInfo, each_distribution, overall
 
 MISSING = "n/a"
@@ -88,9 +91,11 @@ def stress(results: Results, suite: str) -> Document:
             frame = _grid(_writers(info, at), cells, {name: style.prettify(name) for name in names})
             sections.append(Section(_join(_name(info, setting), f"B = {budget}"), frame))
     tidy = pd.concat(parts)
-    n = _n(each_distribution(tidy)["n"])
+    n = n_text(each_distribution(tidy))
     caption = f"Mean package ratio by writer and distribution; suite {suite}, {n} a column."
-    return Document(caption, _tidy(info, tidy), tuple(sections), _ratio_notes(tidy, interval=False))
+    return Document(
+        caption, _tidy(info, tidy), tuple(sections), (*_ratio_notes(info, each_distribution(tidy)),)
+    )
 
 
 @table(_compared)
@@ -110,8 +115,12 @@ def paired(results: Results, suite: str) -> Document:
             frame = _grid(_writers(info, against), cells, _budget_heads(against))
             sections.append(Section(_join(_name(info, setting), f"minus {_label(info, reference)}"), frame))
     tidy = pd.concat(parts)
-    caption = f"Paired differences of package ratios; suite {suite}, {_n(tidy['n'])}."
-    notes = ("wins/ties/losses of the writer by exact value, after the mean difference.", _INTERVAL)
+    caption = f"Paired differences of package ratios; suite {suite}, {n_text(tidy)}."
+    notes = (
+        "wins/ties/losses of the writer by exact value, after the mean difference.",
+        _INTERVAL,
+        *n_notes(tidy, partial(_label, info)),
+    )
     return Document(caption, _tidy(info, tidy), tuple(sections), notes)
 
 
@@ -139,8 +148,9 @@ def decomposition(results: Results, suite: str) -> Document:
             )
     tidy = pd.concat(parts)
     what = "Write and retrieval failure, mean mass of current and invalidation units"
-    caption = f"{what}; suite {suite}, {_n(tidy['n'])}."
-    return Document(caption, _tidy(info, tidy), tuple(sections))
+    caption = f"{what}; suite {suite}, {n_text(tidy)}."
+    notes = tuple(n_notes(tidy, partial(_label, info)))
+    return Document(caption, _tidy(info, tidy), tuple(sections), notes)
 
 
 @table(when_run=lambda run: run.audit is not None, latex=True)
@@ -178,27 +188,25 @@ _SOLVERS = {"cp_sat": "CP-SAT", "highs": "HiGHS", "cbc": "CBC", "scip": "SCIP"}
 def status_counts(results: Results, suite: None = None) -> Document:
     """How many solutions are optimal, cross-checked, or hit a limit."""
     frame = results.frame("status_counts")
-    heads = {
-        "suite": "Suite",
-        "cost_model": "Costs",
-        "pool": "Pool",
-        "k": "k",
-        "saturation": "h",
-        "status": "Status",
-        "rows": "Rows",
-        "distinct": "Distinct instances",
-    }
-    shown = frame[list(heads)].copy()
-    for column in ("rows", "distinct"):
-        shown[column] = [f"{int(c):,}" for c in shown[column]]
-    suites = ", ".join(sorted(set(frame["suite"])))
+    problem = {"suite": "Suite", "cost_model": "Costs", "pool": "Pool", "k": "k", "saturation": "h"}
+    suites = [s.name for s in results.info.suites if s.name in set(frame["suite"])]
+    frame = frame.assign(
+        suite=pd.Categorical(frame["suite"], suites), status=pd.Categorical(frame["status"], STATUSES)
+    )
+    frame = frame.sort_values([*problem, "status"], ignore_index=True).astype({"suite": str, "status": str})
+    cells = frame.assign(
+        cell=[f"{r:,} ({d:,})" for r, d in zip(frame["rows"], frame["distinct"], strict=True)]
+    )
+    shown = cells.groupby([*problem, "status"], sort=False)["cell"].first().unstack(fill_value="0 (0)")
+    shown = shown.reindex(columns=list(STATUSES), fill_value="0 (0)").reset_index().rename(columns=problem)
     rows = f"n = {int(frame['rows'].sum()):,} package-budget rows"
-    caption = f"Status of the exact solutions; suites {suites}, {rows}."
+    caption = f"Status of the exact solutions; suites {', '.join(suites)}, {rows}."
     notes = (
+        "Package-budget rows (distinct instances: equal content and budget are one).",
         "optimal: our solver closed its search; cross_checked: beside that, an independent solver proved the "
         "same value; limit: not proven, no ratio.",
     )
-    return Document(caption, frame, (Section("", shown.rename(columns=heads).astype("str")),), notes)
+    return Document(caption, frame, (Section("", shown.astype("str")),), notes)
 
 
 def published_document(frame: pd.DataFrame) -> Document:
@@ -245,8 +253,8 @@ def _ratio_document(
             Section(_name(info, setting), _grid(_writers(info, part), cells, _budget_heads(part)))
         )
     tidy = pd.concat([part for _, part in parts])
-    caption = f"{what}; suite {suite}, {_n(tidy['n'])}."
-    return Document(caption, _tidy(info, tidy), tuple(sections), _ratio_notes(tidy, interval=True))
+    caption = f"{what}; suite {suite}, {n_text(tidy)}."
+    return Document(caption, _tidy(info, tidy), tuple(sections), (_INTERVAL, *_ratio_notes(info, tidy)))
 
 
 def _by_setting(results: Results, name: str, suite: str) -> Iterator[tuple[Setting, pd.DataFrame]]:
@@ -296,20 +304,15 @@ def _tidy(info: SuiteInfo, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.drop(columns="_place")
 
 
-def _ratio_notes(frame: pd.DataFrame, *, interval: bool) -> tuple[str, ...]:
-    notes = [_INTERVAL] if interval else []
+def _ratio_notes(info: SuiteInfo, frame: pd.DataFrame) -> list[str]:
+    notes = n_notes(frame, partial(_label, info))
     if (frame["opt_zero_n"] > 0).any():
         notes.append(_Z)
-    for column, text in (("undefined_n", "without a ratio"), ("n_unproven", "whose optimum is not proven")):
-        if (frame[column] > 0).any():
-            notes.append(
-                f"Packages {text}, left out of the means: up to {int(frame[column].max()):,} a cell."
-            )
-    if "note" in frame:
-        for text in sorted(set(frame["note"].dropna())):
-            names = ", ".join(style.label(w) for w in sorted(set(frame.loc[frame["note"] == text, "writer"])))
-            notes.append(f"{names}: {text}.")
-    return tuple(notes)
+    notes += left_out_notes(frame)
+    for text in sorted(set(frame["note"].dropna())):
+        named = frame[frame["note"] == text]
+        notes.append(f"{'; '.join(style.label(w) for w in _writers(info, named))}: {text}.")
+    return notes
 
 
 def _name(info: SuiteInfo, setting: Setting) -> str:
@@ -345,8 +348,3 @@ def _exact(difference: float) -> str:
 
 def _text(value: object) -> str:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
-
-
-def _n(counts: pd.Series) -> str:
-    low, high = int(counts.min()), int(counts.max())
-    return f"n = {low:,} packages" if low == high else f"n = {low:,} to {high:,} packages"

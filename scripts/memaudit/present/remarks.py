@@ -1,0 +1,64 @@
+"""What tables and figures say about their numbers: how many packages, and which are special."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pandas as pd
+
+Label = Callable[[str], str]
+
+
+def all_packages(summary: pd.DataFrame) -> pd.DataFrame:
+    """The summary with n the number of packages, those without a ratio included."""
+    return summary.assign(n=summary["n"] + summary["undefined_n"] + summary["n_unproven"])
+
+
+def n_text(frame: pd.DataFrame) -> str:
+    """`n = 500 packages`: the n of most writers (columns writer, n), as a range where it differs by row."""
+    return f"n = {_range(*_usual(_ranges(frame)))}"
+
+
+def n_notes(frame: pd.DataFrame, label: Label) -> list[str]:
+    """The writers with another n than most (learned writers are scored on odd seeds only)."""
+    ranges = _ranges(frame)
+    usual = _usual(ranges)
+    return [f"{label(name)}: n = {_range(*ends)}." for name, ends in ranges.items() if ends != usual]
+
+
+def _ranges(frame: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    counts = frame.groupby("writer")["n"].agg(["min", "max"])
+    return {name: (int(low), int(high)) for name, low, high in counts.itertuples()}
+
+
+def _usual(ranges: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    often = Counter(ranges.values())
+    return max(often, key=lambda ends: (often[ends], ends))
+
+
+def _range(low: int, high: int) -> str:
+    if low == high:
+        return f"{low:,} package{'' if low == 1 else 's'}"
+    return f"{low:,} to {high:,} packages"
+
+
+def opt_zero_notes(frame: pd.DataFrame) -> list[str]:
+    """At which budgets packages have OPT = 0 (protocol, "Edge cases")."""
+    found = _by_budget(frame, "opt_zero_n")
+    return [f"Packages with OPT = 0, where every writer scores 1: {found}."] if found else []
+
+
+def left_out_notes(frame: pd.DataFrame) -> list[str]:
+    """At which budgets packages have no ratio, and why."""
+    reasons = {
+        "undefined_n": "Left out because the ratio is undefined",
+        "n_unproven": "Left out because the optimum is not proven",
+    }
+    found = {text: _by_budget(frame, column) for column, text in reasons.items()}
+    return [f"{text}: {counts}." for text, counts in found.items() if counts]
+
+
+def _by_budget(frame: pd.DataFrame, column: str) -> str:
+    most = frame.groupby("budget")[column].max()
+    return ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items() if count > 0)
