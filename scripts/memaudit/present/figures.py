@@ -419,3 +419,4 @@ def _colour_bar(fig, ax, shade, scale, text: str) -> None:
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     bar.set_label(text)
+    fig.get_layout_engine().set(rect=(0, 0, 0.985, 1))  # it sets the bar's label a little too far right
