@@ -10,7 +10,6 @@ CORES ?= all
 # A configuration of your own: make reproduce CONFIG=my.yaml
 CONFIG ?= config/config.yaml
 VENV := .venv
-# Scripts of an environment are started through its python, which a space in the path cannot break.
 PY := $(VENV)/bin/python
 SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
@@ -28,17 +27,23 @@ $(VENV)/.complete: requirements.lock tools/make_venv.sh tools/link_package.py
 	    "or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
 	@tools/make_venv.sh $(VENV) "$(PYTHON)"
 
-reproduce: setup ## run the whole pipeline with the paper's setting, into results/
+# snakemake does not quote the interpreter it starts scripts with.
+.PHONY: no-space
+no-space:
+	@[[ "$(CURDIR)" != *" "* ]] || { echo "error: snakemake cannot start scripts below a path with a space;" \
+	    "move this folder to one without" >&2; exit 1; }
+
+reproduce: no-space setup ## run the whole pipeline with the paper's setting, into results/
 	$(SNAKEMAKE) --configfile "$(CONFIG)"
 
-smoke: setup ## run every stage on a handful of packages, into results/smoke/
+smoke: no-space setup ## run every stage on a handful of packages, into results/smoke/
 	$(SNAKEMAKE) --configfile config/smoke.yaml
 
-natural: setup ## run it on LongMemEval: make natural LONGMEMEVAL=<file>, into results/natural/
+natural: no-space setup ## run it on LongMemEval: make natural LONGMEMEVAL=<file>, into results/natural/
 	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural LONGMEMEVAL=<file>" >&2; exit 1; }
 	$(SNAKEMAKE) --configfile config/natural.yaml --config longmemeval="$(LONGMEMEVAL)"
 
-report: setup ## gather a finished run into results/report.html
+report: no-space setup ## gather a finished run into results/report.html
 	$(SNAKEMAKE) --configfile "$(CONFIG)" --report results/report.html
 
 verify: setup ## check the optima in results/ again, from the files alone, with an independent solver
