@@ -57,6 +57,7 @@ test: setup ## style, all tests, the unit tests on every other Python found, the
 
 lint: setup ## style of the Python code
 	$(PY) -m ruff check .
+	$(PY) -m ruff format --check --quiet .
 
 docs: setup ## write config/schema.json and the key tables of config/README.md anew
 	$(PY) tools/make_docs.py

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow as pa
+
 from job import log_to
 from memaudit.analysis import summary
 from memaudit.stage_io import stage_metadata

@@ -1,10 +1,11 @@
 """Rule published_comparison: every published figure beside the one produced."""
 
 import pandas as pd
+
 from job import log_to
 from memaudit.analysis.published import compare
-from memaudit.present.tables_io import to_markdown
 from memaudit.present.tables import published_document
+from memaudit.present.tables_io import to_markdown
 from memaudit.stage_io import stage_metadata
 from memaudit.table_io import concat, read_table, write_csv, write_table, write_text
 

@@ -13,7 +13,10 @@ params = snakemake.params
 drawn = None
 if params.package_id:
     drawn = partial(
-        read_illustration, params.package_id, Path(snakemake.input.package[0]).parent, snakemake.input.solutions,
+        read_illustration,
+        params.package_id,
+        Path(snakemake.input.package[0]).parent,
+        snakemake.input.solutions,
         snakemake.input.selections,
     )
 results = results_of(read_info(params.info), params.results, drawn)

@@ -8,18 +8,21 @@ from memaudit.budgets import absolute, mean_total_cost
 from memaudit.package_io import read_packages
 from memaudit.pools import BUILT_IN as POOLS
 from memaudit.problem import read_pool, read_problem
-from memaudit.stage_io import stage_metadata
 from memaudit.run_info import make_writer
 from memaudit.solve.results import merged_status, optimum_of, selected_ids
 from memaudit.solve.stage import in_shard, instances_of, recost
+from memaudit.stage_io import stage_metadata
 from memaudit.table_io import concat, read_table, to_table, write_table
+from memaudit.writers import rules  # noqa: F401  (registers them)
 from memaudit.writers.stage import kept
 
 log_to(snakemake.log)
 w, params = snakemake.wildcards, snakemake.params
 setting = read_problem(params.setting)
 saturation = setting.saturations[w.saturation]
-packages = recost(read_packages(Path(snakemake.input.packages[0]).parent), w.cost_model, setting.cost_parameters[w.cost_model])
+packages = recost(
+    read_packages(Path(snakemake.input.packages[0]).parent), w.cost_model, setting.cost_parameters[w.cost_model]
+)
 budget = absolute(w.spec, mean_total_cost(packages))
 shard = [p for p in packages if in_shard(p, int(w.shard), params.shards)]
 solutions = merged_status(
@@ -32,14 +35,22 @@ pools = {part["pool"]: read_pool(part["pool"], part["pool_definition"]) for part
 
 scorers = {}
 scores, selections = [], []
-for writer, scored, chosen in kept(writers, shard, packages, pools=pools, saturation=saturation, k=int(w.k), budget=budget,
-                                   optima=optima):
+for writer, scored, chosen in kept(
+    writers, shard, packages, pools=pools, saturation=saturation, k=int(w.k), budget=budget, optima=optima
+):
     key = len(scored)  # all packages, or those held out for learned writers
     if key not in scorers:
         scorers[key] = Scorer(scored, instances_of(scored, POOLS["full"], saturation))
     rows, memories = scorers[key].rows(
-        chosen, writer=writer.name, pool=writer.pool, cost_model=w.cost_model, k=int(w.k), saturation=w.saturation,
-        budget_spec=w.spec, budget=budget, opt=optimum_of(solutions, "full"),
+        chosen,
+        writer=writer.name,
+        pool=writer.pool,
+        cost_model=w.cost_model,
+        k=int(w.k),
+        saturation=w.saturation,
+        budget_spec=w.spec,
+        budget=budget,
+        opt=optimum_of(solutions, "full"),
     )
     scores.append(to_table("scores", rows))
     selections.append(to_table("selections", memories))

@@ -7,8 +7,8 @@ from job import log_to
 from memaudit.budgets import absolute, mean_total_cost
 from memaudit.package_io import read_packages
 from memaudit.problem import read_problem
-from memaudit.stage_io import stage_metadata
 from memaudit.solve.stage import in_shard, recost, solve_packages
+from memaudit.stage_io import stage_metadata
 from memaudit.table_io import write_table
 
 log_to(snakemake.log)

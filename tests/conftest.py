@@ -3,5 +3,7 @@ property tests repeatable: same examples every run, no deadline that a busy mach
 
 from hypothesis import settings
 
+import memaudit.writers.rules  # noqa: F401  (registers the rules)
+
 settings.register_profile("memaudit", deadline=None, derandomize=True, database=None)
 settings.load_profile("memaudit")

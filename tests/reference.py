@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 from memaudit.objective import CAP1, Saturation
 from memaudit.package import Package
@@ -24,7 +24,7 @@ def value(package: Package, selection, saturation: Saturation = CAP1) -> Fractio
 
 def _groups(package: Package) -> list[range]:
     start = package.visible.group_start.tolist()
-    return [range(a, b) for a, b in zip(start, start[1:], strict=False)]
+    return [range(a, b) for a, b in pairwise(start)]
 
 
 def selections(package: Package, budget: int, k: int = 1):

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+
 from memaudit.objective import CAP1, LINEAR, Saturation, piecewise_linear
 from memaudit.package import Candidate, Package, Query, Unit, build
 
 TYPES = (
-    "raw", "raw_span", "atomic_fact", "fact", "summary", "graph_edge", "skill", "interval_fact", "abstention",
-    "uncertainty", "tombstone", "compound_update", "compound_evidence", "other_type",
+    "raw",
+    "raw_span",
+    "atomic_fact",
+    "fact",
+    "summary",
+    "graph_edge",
+    "skill",
+    "interval_fact",
+    "abstention",
+    "uncertainty",
+    "tombstone",
+    "compound_update",
+    "compound_evidence",
+    "other_type",
 )
 ROLES = ("current", "invalidation", "stale", "")
 COVERAGES = (0.0, 0.25, 0.35, 0.5, 1.0)
@@ -16,8 +29,24 @@ WEIGHTS = (0.0, 0.5, 1.0, 1.25, 2.0, 3.0)
 CONFIDENCES = (0.0, 0.3, 0.8, 1.0, 1.25, 2.0)
 ESTIMATED_ROWS = (None, {}, {"u0": 0.5}, {"u0": 1.0, "x": 1.5})
 WORDS = (
-    "alpha", "current", "superseded", "the", "user", "moved", "to", "Lisbon", "no longer", "hint",
-    "beautiful", "key:value", "été", "source detail", "x", "not", "under_score", "prefer",
+    "alpha",
+    "current",
+    "superseded",
+    "the",
+    "user",
+    "moved",
+    "to",
+    "Lisbon",
+    "no longer",
+    "hint",
+    "beautiful",
+    "key:value",
+    "été",
+    "source detail",
+    "x",
+    "not",
+    "under_score",
+    "prefer",
 )
 
 # Shapes of h that tell cap, slope and kink apart: cap1, uncapped, and two with kinks inside and above 1.
@@ -49,9 +78,7 @@ def packages(
     estimated coverage (else none).
     """
     n_units = draw(st.integers(0, max_units))
-    units = [
-        Unit(f"u{i}", draw(st.sampled_from(WEIGHTS)), draw(st.sampled_from(ROLES))) for i in range(n_units)
-    ]
+    units = [Unit(f"u{i}", draw(st.sampled_from(WEIGHTS)), draw(st.sampled_from(ROLES))) for i in range(n_units)]
     # A unit may repeat the column of the one before it.
     column_of = [draw(st.integers(max(0, i - 1), i)) for i in range(n_units)]
     sizes = draw(st.lists(st.integers(1, max_per_group), max_size=max_groups))

@@ -15,9 +15,9 @@ class Batch:
     """Instances 0..P-1, concatenated; all int64. Instance p owns
 
     groups `group_at[p]:group_at[p+1]`, candidates `cand_at[p]:cand_at[p+1]`, units `unit_at[p]:unit_at[p+1]`,
-    lines of h `line_at[p]:line_at[p+1]`; `scale` and `max_int` have one entry an instance. `group_start[g]:group_start[g+1]` are the (global) candidates
-    of group g, `cov_ptr[i]:cov_ptr[i+1]` the coverage cells of candidate i; `cov_unit` is local to the
-    instance, 0..units-1.
+    lines of h `line_at[p]:line_at[p+1]`; `scale` and `max_int` have one entry an instance.
+    `group_start[g]:group_start[g+1]` are the (global) candidates of group g, `cov_ptr[i]:cov_ptr[i+1]` the
+    coverage cells of candidate i; `cov_unit` is local to the instance, 0..units-1.
     """
 
     group_at: np.ndarray

@@ -304,9 +304,7 @@ class Suite(Section):
     cost_models: Annotated[list[CostModelName], NotEmpty] = Field(
         [costs.DECLARED], description=f"Names of cost models: {', '.join(COST_MODELS)}, or configured ones."
     )
-    k: Annotated[list[Kept], NotEmpty] = Field(
-        [1], description="How many candidates of a group a store may hold."
-    )
+    k: Annotated[list[Kept], NotEmpty] = Field([1], description="How many candidates of a group a store may hold.")
     saturations: Annotated[list[SaturationName], NotEmpty] = Field(
         ["cap1"], description=f"Names of saturations: {', '.join(SATURATIONS)}, or configured ones."
     )
@@ -315,9 +313,7 @@ class Suite(Section):
         description=f"Pools to solve besides `full` and those the exact writers need: "
         f"{', '.join(POOLS)}, or configured ones.",
     )
-    writers: WriterNames = Field(
-        "all", description="Writers to score: `all`, or a list of names (may be empty)."
-    )
+    writers: WriterNames = Field("all", description="Writers to score: `all`, or a list of names (may be empty).")
     solvers: list[SolverName] = Field(
         ["cp_sat"], description=f"Independent solvers that check every optimum: {', '.join(SOLVERS)}."
     )
@@ -341,12 +337,8 @@ class SyntheticSuite(Suite):
     source: Literal["synthetic"] = Field(description=_SOURCE)
     distributions: Annotated[list[Distribution], NotEmpty] = Field(description="Names of distributions.")
     seeds: Seeds = Field(description="A number n (seeds 0 to n-1), or a list of seeds.")
-    normal_count: Annotated[int, Field(ge=0)] = Field(
-        3, description="Plain facts per package (see the generators)."
-    )
-    update_count: Annotated[int, Field(ge=0)] = Field(
-        2, description="Updates per package (see the generators)."
-    )
+    normal_count: Annotated[int, Field(ge=0)] = Field(3, description="Plain facts per package (see the generators).")
+    update_count: Annotated[int, Field(ge=0)] = Field(2, description="Updates per package (see the generators).")
     parameters: dict[Distribution, dict[str, Any]] = Field(
         {}, description="Parameters of randomized distributions: `{distribution: {parameter: value}}`."
     )
@@ -436,8 +428,7 @@ class SaturationEntry(Section):
     """A concave piecewise-linear h."""
 
     breakpoints: list[Point] = Field(
-        description="`[[z, h], ...]` from [0, 0] on: z increasing, h nondecreasing and concave; "
-        "flat after the last."
+        description="`[[z, h], ...]` from [0, 0] on: z increasing, h nondecreasing and concave; flat after the last."
     )
 
     @field_validator("breakpoints")
@@ -460,8 +451,7 @@ class WriterEntry(Section):
     parameters: dict[str, Any] = Field({}, description="Keyword arguments of the rule.")
     sees: Literal["metadata", "coverage"] | None = Field(
         None,
-        description="For a rule from a file only: `metadata` (default; no coverage, units or queries) or "
-        "`coverage`.",
+        description="For a rule from a file only: `metadata` (default; no coverage, units or queries) or `coverage`.",
     )
 
     @field_validator("parameters")
@@ -502,14 +492,10 @@ class Illustration(Section):
 class Config(Section):
     """A whole configuration file."""
 
-    results: Annotated[str, NotEmpty] = Field(
-        "results", description="Folder that everything produced goes to."
-    )
+    results: Annotated[str, NotEmpty] = Field("results", description="Folder that everything produced goes to.")
     suites: Annotated[dict[Name, AnySuite], NotEmpty] = Field(description="`{name: suite}`, at least one.")
     writers: dict[Name, WriterEntry] = Field({}, description="`{name: writer}`.")
-    cost_models: dict[Name, LinearCost] = Field(
-        {}, description="`{name: cost model}`, none named like a built-in."
-    )
+    cost_models: dict[Name, LinearCost] = Field({}, description="`{name: cost model}`, none named like a built-in.")
     pools: dict[Name, PoolEntry] = Field({}, description="`{name: pool}`, none named like a built-in.")
     saturations: dict[Name, SaturationEntry] = Field(
         {}, description="`{name: saturation}`, none named like a built-in."
@@ -518,9 +504,7 @@ class Config(Section):
         2000, description="Packages of a synthetic suite that one solve, check or score job takes."
     )
     bootstrap: Bootstrap = Field(Bootstrap(), description="See below.")
-    published: str | None = Field(
-        None, description="CSV of published figures to compare with; default: no comparison."
-    )
+    published: str | None = Field(None, description="CSV of published figures to compare with; default: no comparison.")
     illustration: Illustration | None = Field(None, description="See below; default: chosen by the workflow.")
     longmemeval: str | None = Field(
         None, description="The conversations of every suite of source longmemeval that names none of its own."

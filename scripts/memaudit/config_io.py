@@ -37,7 +37,7 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def _register_rules() -> None:
-    from . import writers  # noqa: F401  (importing the package fills the registry)
+    from .writers import rules  # noqa: F401
 
 
 # ---- YAML with every key once

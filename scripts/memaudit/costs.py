@@ -55,7 +55,5 @@ def cost_of_texts(
             )
         costs.append(model(text))
     if costs and min(costs) < 1:
-        raise InputError(
-            f"{where}: cost model {name!r} gives a cost below 1; raise per_record or set min: 1"
-        )
+        raise InputError(f"{where}: cost model {name!r} gives a cost below 1; raise per_record or set min: 1")
     return costs

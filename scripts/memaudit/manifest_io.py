@@ -20,8 +20,17 @@ from .table_io import write_text
 _LIBRARY = Path(__file__).parent
 # What the results depend on; the lock file holds the rest.
 DEPENDENCIES = (
-    "numpy", "numba", "llvmlite", "scipy", "pandas", "pyarrow", "ortools", "scikit-learn", "matplotlib",
-    "pydantic", "snakemake",
+    "numpy",
+    "numba",
+    "llvmlite",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "ortools",
+    "scikit-learn",
+    "matplotlib",
+    "pydantic",
+    "snakemake",
 )
 
 

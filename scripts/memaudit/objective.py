@@ -8,6 +8,7 @@ weights, slopes and intercepts share a scale.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def piecewise_linear(name: str, breakpoints: Sequence[Sequence[float]]) -> Satur
     if len(points) < 2 or points[0] != (0, 0):
         raise InputError(f"{where}: breakpoints must start at [0, 0] and have at least one more")
     lines = []
-    for (z0, h0), (z1, h1) in zip(points, points[1:], strict=False):
+    for (z0, h0), (z1, h1) in itertools.pairwise(points):
         if z1 <= z0:
             raise InputError(f"{where}: z must increase; {float(z1)} does not follow {float(z0)}")
         slope = (h1 - h0) / (z1 - z0)
@@ -109,8 +110,16 @@ class Instance:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return (self.group_start, self.cost, self.cov_ptr, self.cov_unit, self.cov, self.weight, self.slope,
-                self.intercept)
+        return (
+            self.group_start,
+            self.cost,
+            self.cov_ptr,
+            self.cov_unit,
+            self.cov,
+            self.weight,
+            self.slope,
+            self.intercept,
+        )
 
     @property
     def hash(self) -> str:
@@ -159,8 +168,16 @@ def scale(package: Package, saturation: Saturation = CAP1) -> Instance:
         return np.array(values, dtype=np.int64)
 
     return Instance(
-        package.visible.group_start, package.visible.cost, package.cov_ptr, package.cov_unit, int64(cov), int64(weight),
-        int64(slope), int64(intercept), weight_scale * h_scale, max_int,
+        package.visible.group_start,
+        package.visible.cost,
+        package.cov_ptr,
+        package.cov_unit,
+        int64(cov),
+        int64(weight),
+        int64(slope),
+        int64(intercept),
+        weight_scale * h_scale,
+        max_int,
     )
 
 

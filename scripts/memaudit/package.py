@@ -222,7 +222,15 @@ def build(
         estimated_coverage=tuple(c.estimated_coverage for c in ordered),
     )
     return Package(
-        suite, package_id, distribution, seed, visible, tuple(units), ptr, unit, value,
+        suite,
+        package_id,
+        distribution,
+        seed,
+        visible,
+        tuple(units),
+        ptr,
+        unit,
+        value,
         tuple(sorted(queries, key=lambda q: q.query_id)),
     )
 

@@ -10,7 +10,17 @@ from .package import Candidate, Package, Query, Unit, build
 from .table_io import read_table, write_table
 
 # The tables of a suite's packages, in the order of results/packages/{suite}/.
-PACKAGE_TABLES = ("packages", "candidates", "units", "queries", "requirements", "labels", "coverage", "unscored", "warnings")
+PACKAGE_TABLES = (
+    "packages",
+    "candidates",
+    "units",
+    "queries",
+    "requirements",
+    "labels",
+    "coverage",
+    "unscored",
+    "warnings",
+)
 
 
 def write_packages(
@@ -37,21 +47,48 @@ def write_packages(
     for p in packages:
         key = {"suite": p.suite, "package_id": p.package_id}
         v = p.visible
-        add("packages", **key, distribution=p.distribution, seed=p.seed, content_hash=p.content_hash,
-            n_groups=len(v.group_ids), n_candidates=len(v), n_units=len(p.units), n_queries=len(p.queries),
-            total_cost=p.total_cost)
+        add(
+            "packages",
+            **key,
+            distribution=p.distribution,
+            seed=p.seed,
+            content_hash=p.content_hash,
+            n_groups=len(v.group_ids),
+            n_candidates=len(v),
+            n_units=len(p.units),
+            n_queries=len(p.queries),
+            total_cost=p.total_cost,
+        )
         group_of = v.group_of
         for i, candidate_id in enumerate(v.candidate_ids):
             estimated = v.estimated_coverage[i]
-            add("candidates", **key, candidate_id=candidate_id, group_id=v.group_ids[group_of[i]],
-                representation_type=v.representation_type[i], cost=int(v.cost[i]), time_index=int(v.time_index[i]),
-                confidence=float(v.confidence[i]), text=v.text[i], estimated_value=v.estimated_value[i],
-                estimated_coverage=None if estimated is None else
-                [{"unit_id": u, "coverage": c} for u, c in sorted(estimated.items())])
+            add(
+                "candidates",
+                **key,
+                candidate_id=candidate_id,
+                group_id=v.group_ids[group_of[i]],
+                representation_type=v.representation_type[i],
+                cost=int(v.cost[i]),
+                time_index=int(v.time_index[i]),
+                confidence=float(v.confidence[i]),
+                text=v.text[i],
+                estimated_value=v.estimated_value[i],
+                estimated_coverage=None
+                if estimated is None
+                else [{"unit_id": u, "coverage": c} for u, c in sorted(estimated.items())],
+            )
             for unit_id, value in p.coverage_row(i).items():
                 add("coverage", **key, candidate_id=candidate_id, unit_id=unit_id, coverage=value)
-                add("labels", **key, candidate_id=candidate_id, unit_id=unit_id, source=label_source, value=value,
-                    status="accepted", **{"pass": "1"})
+                add(
+                    "labels",
+                    **key,
+                    candidate_id=candidate_id,
+                    unit_id=unit_id,
+                    source=label_source,
+                    value=value,
+                    status="accepted",
+                    **{"pass": "1"},
+                )
         for u in p.units:
             add("units", **key, unit_id=u.unit_id, role=u.role, weight=u.weight, kind=u.kind, text=u.text)
         for q in p.queries:
@@ -96,11 +133,29 @@ def _one_package(tables: dict, parts: dict, row: int) -> Package:
         return zip(*(tables[name][c][span.start : span.stop] for c in columns), strict=True)
 
     candidates = [
-        Candidate(cid, gid, kind, cost, time, text, confidence, value,
-                  None if cov is None else {c["unit_id"]: c["coverage"] for c in cov})
+        Candidate(
+            cid,
+            gid,
+            kind,
+            cost,
+            time,
+            text,
+            confidence,
+            value,
+            None if cov is None else {c["unit_id"]: c["coverage"] for c in cov},
+        )
         for cid, gid, kind, cost, time, text, confidence, value, cov in records(
-            "candidates", "candidate_id", "group_id", "representation_type", "cost", "time_index", "text",
-            "confidence", "estimated_value", "estimated_coverage")
+            "candidates",
+            "candidate_id",
+            "group_id",
+            "representation_type",
+            "cost",
+            "time_index",
+            "text",
+            "confidence",
+            "estimated_value",
+            "estimated_coverage",
+        )
     ]
     units = [Unit(*r) for r in records("units", "unit_id", "weight", "role", "kind", "text")]
     coverage = {(c, u): value for c, u, value in records("coverage", "candidate_id", "unit_id", "coverage")}

@@ -100,13 +100,15 @@ def info_part(info: present.RunInfo, suite: str | None = None) -> dict:
 def read_info(part: Mapping) -> present.RunInfo:
     """The RunInfo of an `info_part`."""
     suites = tuple(
-        present.SuiteInfo(**{
-            **suite,
-            "writers": tuple(present.WriterInfo(**w) for w in suite["writers"]),
-            "distributions": tuple(suite["distributions"]),
-            "seeds": tuple(suite["seeds"]),
-            "settings": tuple(present.Setting(**s) for s in suite["settings"]),
-        })
+        present.SuiteInfo(
+            **{
+                **suite,
+                "writers": tuple(present.WriterInfo(**w) for w in suite["writers"]),
+                "distributions": tuple(suite["distributions"]),
+                "seeds": tuple(suite["seeds"]),
+                "settings": tuple(present.Setting(**s) for s in suite["settings"]),
+            }
+        )
         for suite in part["suites"]
     )
     return present.RunInfo(**{**part, "suites": suites, "references": tuple(part["references"])})

@@ -54,18 +54,36 @@ def _table(name: str, key: tuple[str, ...], required: dict, optional: dict | Non
 PACKAGES = _table(
     "packages",
     ("suite", "package_id"),
-    {**_PACKAGE, "distribution": _str, "content_hash": _str, "n_groups": _int, "n_candidates": _int,
-     "n_units": _int, "n_queries": _int, "total_cost": _int},
+    {
+        **_PACKAGE,
+        "distribution": _str,
+        "content_hash": _str,
+        "n_groups": _int,
+        "n_candidates": _int,
+        "n_units": _int,
+        "n_queries": _int,
+        "total_cost": _int,
+    },
     {"seed": _int},
 )
 # estimated_value / estimated_coverage: a supplied estimate that a writer may see; null = none supplied.
 CANDIDATES = _table(
     "candidates",
     ("suite", "package_id", "candidate_id"),
-    {**_PACKAGE, "candidate_id": _str, "group_id": _str, "representation_type": _str, "cost": _int,
-     "time_index": _int, "confidence": _float},
-    {"text": _str, "estimated_value": _float,
-     "estimated_coverage": pa.list_(pa.struct([("unit_id", _str), ("coverage", _float)]))},
+    {
+        **_PACKAGE,
+        "candidate_id": _str,
+        "group_id": _str,
+        "representation_type": _str,
+        "cost": _int,
+        "time_index": _int,
+        "confidence": _float,
+    },
+    {
+        "text": _str,
+        "estimated_value": _float,
+        "estimated_coverage": pa.list_(pa.struct([("unit_id", _str), ("coverage", _float)])),
+    },
 )
 # role: current / invalidation / stale, or "" where the unit has none. weight >= 0.
 UNITS = _table(
@@ -89,8 +107,7 @@ REQUIREMENTS = _table(
 LABELS = _table(
     "labels",
     ("suite", "package_id", "candidate_id", "unit_id", "source", "pass"),
-    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float,
-     "status": _str},
+    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float, "status": _str},
 )
 # Derived from labels by the suite's rule; non-zero cells only, in (0, 1].
 COVERAGE = _table(
@@ -104,7 +121,8 @@ UNSCORED = _table(
 )
 # Notes of the build that a reader should know (kept rows that looked odd), one row a finding.
 WARNINGS = _table(
-    "warnings", ("suite", "source_id", "kind", "detail"),
+    "warnings",
+    ("suite", "source_id", "kind", "detail"),
     {"suite": _str, "source_id": _str, "kind": _str, "detail": _str},
 )
 
@@ -123,9 +141,21 @@ BUDGETS = _table(
 SOLUTIONS = _table(
     "solutions",
     ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget"),
-    {**_PACKAGE, **_PROBLEM, **_BUDGET, "instance_hash": _str, "solution_id": _str, "status": _str,
-     "value_int": _int, "bound_int": _int, "scale": _int, "value": _float, "cost": _int, "n_selected": _int,
-     "nodes": _int},
+    {
+        **_PACKAGE,
+        **_PROBLEM,
+        **_BUDGET,
+        "instance_hash": _str,
+        "solution_id": _str,
+        "status": _str,
+        "value_int": _int,
+        "bound_int": _int,
+        "scale": _int,
+        "value": _float,
+        "cost": _int,
+        "n_selected": _int,
+        "nodes": _int,
+    },
 )
 # solution_id = {instance_hash}.{k}.{saturation}.{budget}; several packages may share one solution, so a
 # chosen candidate is named per package.
@@ -141,9 +171,21 @@ SOLUTION_SELECTIONS = _table(
 CHECKS = _table(
     "checks",
     ("suite", "solution_id", "solver"),
-    {"suite": _str, "solution_id": _str, "package_id": _str, **_PROBLEM, "budget": _int, "solver": _str,
-     "status": _str, "value": _str, "bound": _str, "selected_value": _str, "solution_value": _str,
-     "n_packages": _int, "equal": _bool},
+    {
+        "suite": _str,
+        "solution_id": _str,
+        "package_id": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "solver": _str,
+        "status": _str,
+        "value": _str,
+        "bound": _str,
+        "selected_value": _str,
+        "solution_value": _str,
+        "n_packages": _int,
+        "equal": _bool,
+    },
 )
 
 # ---- scores/{suite}/...: one row per package, budget and writer.
@@ -153,20 +195,47 @@ CHECKS = _table(
 SCORES = _table(
     "scores",
     ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer"),
-    {**_PACKAGE, "distribution": _str, **_PROBLEM, **_BUDGET, "writer": _str, "value_int": _int,
-     "scale": _int, "value": _float, "opt_status": _str, "opt_int": _int, "opt": _float, "cost": _int,
-     "n_selected": _int, "n_validity_selected": _int, "current_covered": _float,
-     "invalidation_covered": _float, "stale_covered": _float, "current_mass": _float,
-     "invalidation_mass": _float, "stale_mass": _float, "retrieved_fixed": _float, "queries": _int,
-     "queries_covered": _int},
+    {
+        **_PACKAGE,
+        "distribution": _str,
+        **_PROBLEM,
+        **_BUDGET,
+        "writer": _str,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "opt_status": _str,
+        "opt_int": _int,
+        "opt": _float,
+        "cost": _int,
+        "n_selected": _int,
+        "n_validity_selected": _int,
+        "current_covered": _float,
+        "invalidation_covered": _float,
+        "stale_covered": _float,
+        "current_mass": _float,
+        "invalidation_mass": _float,
+        "stale_mass": _float,
+        "retrieved_fixed": _float,
+        "queries": _int,
+        "queries_covered": _int,
+    },
     {"ratio": _float},
 )
 # What each writer kept: one row per memory.
 SELECTIONS = _table(
     "selections",
     ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer", "candidate_id"),
-    {**_PACKAGE, "cost_model": _str, "k": _int, "saturation": _str, "budget": _int, "writer": _str,
-     "candidate_id": _str, "representation_type": _str},
+    {
+        **_PACKAGE,
+        "cost_model": _str,
+        "k": _int,
+        "saturation": _str,
+        "budget": _int,
+        "writer": _str,
+        "candidate_id": _str,
+        "representation_type": _str,
+    },
 )
 
 # ---- summary: one row per suite, distribution, problem, budget and writer.
@@ -175,53 +244,125 @@ SELECTIONS = _table(
 SUMMARY = _table(
     "summary",
     ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget", "writer"),
-    {"suite": _str, "distribution": _str, "cost_model": _str, "pool": _str, "k": _int, "saturation": _str,
-     "budget": _int, "budget_spec": _str, "writer": _str, "n": _int, "undefined_n": _int, "n_unproven": _int,
-     "opt_zero_n": _int, "mean_value": _float, "mean_cost": _float,
-     "mean_current_covered": _float, "mean_invalidation_covered": _float, "mean_stale_covered": _float,
-     "mean_selected": _float, "mean_validity_selected": _float},
-    {"mean_opt": _float, "mean_queries_covered": _float, "mean_ratio": _float, "ci_low": _float,
-     "ci_high": _float, "note": _str},
+    {
+        "suite": _str,
+        "distribution": _str,
+        "cost_model": _str,
+        "pool": _str,
+        "k": _int,
+        "saturation": _str,
+        "budget": _int,
+        "budget_spec": _str,
+        "writer": _str,
+        "n": _int,
+        "undefined_n": _int,
+        "n_unproven": _int,
+        "opt_zero_n": _int,
+        "mean_value": _float,
+        "mean_cost": _float,
+        "mean_current_covered": _float,
+        "mean_invalidation_covered": _float,
+        "mean_stale_covered": _float,
+        "mean_selected": _float,
+        "mean_validity_selected": _float,
+    },
+    {
+        "mean_opt": _float,
+        "mean_queries_covered": _float,
+        "mean_ratio": _float,
+        "ci_low": _float,
+        "ci_high": _float,
+        "note": _str,
+    },
 )
 # Paired differences of per-package ratios: writer minus reference, on packages where both are defined.
 PAIRED = _table(
     "paired",
     ("suite", "distribution", "cost_model", "k", "saturation", "budget", "writer", "reference"),
-    {"suite": _str, "distribution": _str, "cost_model": _str, "k": _int, "saturation": _str, "budget": _int,
-     "writer": _str, "reference": _str, "n": _int},
-    {"mean_difference": _float, "ci_low": _float, "ci_high": _float, "wins": _int, "ties": _int,
-     "losses": _int},
+    {
+        "suite": _str,
+        "distribution": _str,
+        "cost_model": _str,
+        "k": _int,
+        "saturation": _str,
+        "budget": _int,
+        "writer": _str,
+        "reference": _str,
+        "n": _int,
+    },
+    {"mean_difference": _float, "ci_low": _float, "ci_high": _float, "wins": _int, "ties": _int, "losses": _int},
 )
 PUBLISHED = _table(
     "published_comparison",
     ("item", "suite", "distribution", "budget", "method", "metric"),
-    {"item": _str, "suite": _str, "distribution": _str, "method": _str, "metric": _str, "value": _float,
-     "decimals": _int, "source": _str, "status": _str},
+    {
+        "item": _str,
+        "suite": _str,
+        "distribution": _str,
+        "method": _str,
+        "metric": _str,
+        "value": _float,
+        "decimals": _int,
+        "source": _str,
+        "status": _str,
+    },
     {"budget": _int, "produced": _float, "difference": _float},
 )
 
 # ---- analysis/{suite}/: what tables and figures show beside the summary (definitions: analysis/summary.py)
-_ROW = {"suite": _str, "distribution": _str, "cost_model": _str, "k": _int, "saturation": _str, "budget": _int, "writer": _str}
+_ROW = {
+    "suite": _str,
+    "distribution": _str,
+    "cost_model": _str,
+    "k": _int,
+    "saturation": _str,
+    "budget": _int,
+    "writer": _str,
+}
 # Learned writers and all others on the odd seeds, which no learned writer trained on.
-LEARNED = _table("learned", SUMMARY.key, {f.name: f.type for f in SUMMARY.schema if not f.nullable},
-                 {f.name: f.type for f in SUMMARY.schema if f.nullable})
+LEARNED = _table(
+    "learned",
+    SUMMARY.key,
+    {f.name: f.type for f in SUMMARY.schema if not f.nullable},
+    {f.name: f.type for f in SUMMARY.schema if f.nullable},
+)
 DECOMPOSITION = _table(
-    "decomposition", tuple(_ROW),
-    {**_ROW, "budget_spec": _str, "n": _int, "required_mass": _float, "covered": _float, "write_failure": _float,
-     "retrieval_failure_oracle": _float, "retrieval_failure_fixed": _float},
+    "decomposition",
+    tuple(_ROW),
+    {
+        **_ROW,
+        "budget_spec": _str,
+        "n": _int,
+        "required_mass": _float,
+        "covered": _float,
+        "write_failure": _float,
+        "retrieval_failure_oracle": _float,
+        "retrieval_failure_fixed": _float,
+    },
 )
 REPRESENTATION_MIX = _table(
-    "representation_mix", (*_ROW, "representation_type"),
+    "representation_mix",
+    (*_ROW, "representation_type"),
     {**_ROW, "representation_type": _str, "n": _int, "mean_count": _float},
 )
 # rows: package x budget; distinct: content x budget.
 STATUS_COUNTS = _table(
-    "status_counts", ("suite", "cost_model", "pool", "k", "saturation", "status"),
+    "status_counts",
+    ("suite", "cost_model", "pool", "k", "saturation", "status"),
     {"suite": _str, **_PROBLEM, "status": _str, "rows": _int, "distinct": _int},
 )
 AUDIT = _table(
-    "audit", ("suite", "cost_model", "k", "saturation", "solver"),
-    {"suite": _str, "cost_model": _str, "k": _int, "saturation": _str, "solver": _str, "rows": _int, "distinct": _int,
-     "objective_matches": _int},
+    "audit",
+    ("suite", "cost_model", "k", "saturation", "solver"),
+    {
+        "suite": _str,
+        "cost_model": _str,
+        "k": _int,
+        "saturation": _str,
+        "solver": _str,
+        "rows": _int,
+        "distinct": _int,
+        "objective_matches": _int,
+    },
     {"max_difference": _float},
 )

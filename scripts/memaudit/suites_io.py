@@ -21,7 +21,9 @@ def build_suite(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> 
     `source`: the keys that decide the packages (`Config.source_definition`, without paths); `files`: the file or
     folder of conversations (longmemeval), else nothing.
     """
-    made = _synthetic(suite, source) if source["source"] == "synthetic" else build_packages(load_examples(files[0]), suite)
+    made = (
+        _synthetic(suite, source) if source["source"] == "synthetic" else build_packages(load_examples(files[0]), suite)
+    )
     grid = source.get("quantize")
     return _on_grid(made, grid) if grid else made
 

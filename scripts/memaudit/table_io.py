@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +23,10 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; renamed onto it on success, removed on failure."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    os.close(fd)
-    temporary = Path(name)
+    # One name a target: what a killed job leaves is overwritten by the next try, not piled up.
+    temporary = target.with_name(f".{target.name}.partial")
     try:
         yield temporary
-        os.chmod(temporary, 0o644)
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -45,8 +42,8 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def to_table(name: str, columns: Mapping[str, Iterable] | pa.Table) -> pa.Table:
     """The columns as an Arrow table in the schema of table `name`, sorted by its key.
 
-    No columns at all are a table without rows; missing optional columns become null. Raises InputError on unknown or missing columns, nulls in a
-    required column, or a repeated key.
+    No columns at all are a table without rows; missing optional columns become null. Raises InputError on
+    unknown or missing columns, nulls in a required column, or a repeated key.
     """
     spec = TABLES[name]
     if isinstance(columns, pa.Table):
@@ -126,9 +123,7 @@ def read_table(path: str | os.PathLike, name: str, columns: list[str] | None = N
     meta = read_metadata(table.schema)
     if meta.get("table") != name or meta.get("schema_version") != SCHEMA_VERSION:
         found = f"table {meta.get('table')!r}, schema version {meta.get('schema_version')!r}"
-        raise InputError(
-            f"{path}: expected table {name!r}, schema version {SCHEMA_VERSION!r}, found {found}; {fix}"
-        )
+        raise InputError(f"{path}: expected table {name!r}, schema version {SCHEMA_VERSION!r}, found {found}; {fix}")
     expected = TABLES[name].schema
     if columns is not None:
         expected = pa.schema([expected.field(c) for c in columns])

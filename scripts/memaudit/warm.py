@@ -21,11 +21,11 @@ def warm() -> None:
 
 def _use_every_kernel() -> None:
     """Kernels with declared types compile on import, the others on first use."""
-    from . import writers  # noqa: F401
     from .analysis.scores import score_rows
     from .objective import scale
     from .solve.bnb import solve
     from .synthetic import generate
+    from .writers import rules  # noqa: F401
     from .writers.registry import RULES, Writer, run
 
     package = generate("warm", "base", 0)
@@ -35,7 +35,15 @@ def _use_every_kernel() -> None:
         if rule.function is not None:
             run(Writer(rule.name, rule), package, instance, 4, {})
     score_rows(
-        [package], [instance], [optimum.selection], writer="opt", pool="full", cost_model="declared", k=1,
-        saturation="cap1", budget_spec="4", budget=4,
+        [package],
+        [instance],
+        [optimum.selection],
+        writer="opt",
+        pool="full",
+        cost_model="declared",
+        k=1,
+        saturation="cap1",
+        budget_spec="4",
+        budget=4,
         opt={package.package_id: (optimum.value_int, optimum.scale, optimum.status)},
     )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 
 import pyarrow as pa
+
 from memaudit.package import Candidate, Package, Unit, build
 from memaudit.table_io import to_table
 
@@ -56,8 +57,7 @@ def tables_of(packages: Sequence[Package]) -> dict[str, pa.Table]:
                 }
             )
             rows["coverage"] += [
-                {**key, "candidate_id": candidate_id, "unit_id": u, "coverage": a}
-                for u, a in p.coverage_row(i).items()
+                {**key, "candidate_id": candidate_id, "unit_id": u, "coverage": a} for u, a in p.coverage_row(i).items()
             ]
         rows["units"] += [{**key, "unit_id": u.unit_id, "role": u.role, "weight": u.weight} for u in p.units]
     return {name: to_table(name, _columns(values)) for name, values in rows.items()}
@@ -67,15 +67,11 @@ def _columns(rows: list[dict]) -> dict[str, list]:
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
-def enumerate_best(
-    package: Package, k: int, saturation: str, budget: int
-) -> tuple[Fraction, tuple[int, ...]]:
+def enumerate_best(package: Package, k: int, saturation: str, budget: int) -> tuple[Fraction, tuple[int, ...]]:
     """(optimum, reported positions) by trying every selection: most value, then least cost, then the
     largest 0/1 vector over the positions."""
     start = package.visible.group_start
-    per_group = [
-        [c for size in range(k + 1) for c in combinations(range(a, b), size)] for a, b in pairwise(start)
-    ]
+    per_group = [[c for size in range(k + 1) for c in combinations(range(a, b), size)] for a, b in pairwise(start)]
     best = (Fraction(0), 0, (0,) * len(package))
     for choice in product(*per_group):
         chosen = [int(i) for group in choice for i in group]

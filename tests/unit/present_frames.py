@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pandas as pd
+
 from memaudit.present.results import Illustration, Results, RunInfo, Setting, SuiteInfo, WriterInfo
 
 EXACT = {
@@ -74,9 +75,7 @@ def _cells(suite: SuiteInfo, budgets: dict[Setting, list[int]]):
             for i, budget in enumerate(budgets[setting]):
                 for writer in suite.writers:
                     level = (
-                        1.0
-                        if writer.name in ("opt", "oracle_gvt")
-                        else 0.15 + 0.6 * _draw(writer.name, distribution)
+                        1.0 if writer.name in ("opt", "oracle_gvt") else 0.15 + 0.6 * _draw(writer.name, distribution)
                     )
                     yield {
                         "suite": suite.name,
@@ -93,17 +92,13 @@ def _cells(suite: SuiteInfo, budgets: dict[Setting, list[int]]):
                     }
 
 
-def make(
-    suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[int]]], n: int = 500, **run
-) -> Results:
+def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[int]]], n: int = 500, **run) -> Results:
     """Results with every frame for the suites; `budgets`: suite -> setting -> absolute budgets."""
     rows, pairs, parts, mix = [], [], [], []
     for suite in suites:
         for cell in _cells(suite, budgets[suite.name]):
             ratio, step, width = cell.pop("ratio"), cell.pop("step"), 0.3 / np.sqrt(n)
-            head = {
-                key: cell[key] for key in ("suite", "distribution", "cost_model", "k", "saturation", "budget")
-            }
+            head = {key: cell[key] for key in ("suite", "distribution", "cost_model", "k", "saturation", "budget")}
             opt = 2.0 + 1.9 * step + _draw("opt", cell["distribution"])
             packages = n * (len(suite.distributions) if cell["distribution"] == "all" else 1)
             packages //= 2 if cell["writer"].endswith("learned") else 1
@@ -162,11 +157,7 @@ def make(
                 }
             )
             for kind in TYPES if cell["distribution"] == "all" else TYPES[:5]:
-                kept = (
-                    0.0
-                    if _draw(kind, cell["writer"]) < 0.4
-                    else _draw(kind, cell["writer"], 1) * (1 + step) * 0.5
-                )
+                kept = 0.0 if _draw(kind, cell["writer"]) < 0.4 else _draw(kind, cell["writer"], 1) * (1 + step) * 0.5
                 mix.append(
                     {
                         **head,
@@ -271,9 +262,7 @@ def package() -> Illustration:
                     "time_index": time,
                 }
             )
-            coverage.extend(
-                {"candidate_id": candidate, "unit_id": u, "coverage": c} for u, c in covered.items()
-            )
+            coverage.extend({"candidate_id": candidate, "unit_id": u, "coverage": c} for u, c in covered.items())
 
     for i in range(3):
         units.append({"unit_id": f"fact:{i}", "role": "", "weight": 1.2})
@@ -317,9 +306,7 @@ def package() -> Illustration:
         for b, chosen in kept.items()
     ]
     selections = [{"budget": b, "candidate_id": c} for b, chosen in kept.items() for c in chosen]
-    return Illustration(
-        "synthetic_seed_0", *map(pd.DataFrame, (candidates, units, coverage, solutions, selections))
-    )
+    return Illustration("synthetic_seed_0", *map(pd.DataFrame, (candidates, units, coverage, solutions, selections)))
 
 
 def paper_like(n: int = 500) -> Results:

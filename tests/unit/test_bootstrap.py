@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memaudit.analysis import bootstrap
 from memaudit.analysis.bootstrap import mean, mean_interval
 from memaudit.errors import InputError
@@ -16,9 +17,7 @@ VALUES = st.lists(st.floats(-5, 5), min_size=1, max_size=30)
 def plain_interval(values, resamples, seed, clusters=None):
     """Resample by resample, value by value."""
     labels = list(range(len(values))) if clusters is None else clusters
-    members = [
-        [v for v, own in zip(values, labels, strict=True) if own == label] for label in sorted(set(labels))
-    ]
+    members = [[v for v, own in zip(values, labels, strict=True) if own == label] for label in sorted(set(labels))]
     generator = np.random.Generator(np.random.PCG64(seed))
     means = []
     for _ in range(resamples):
@@ -30,15 +29,11 @@ def plain_interval(values, resamples, seed, clusters=None):
 
 @given(VALUES, st.integers(1, 60), st.integers(0, 3))
 def test_interval_is_that_of_a_plain_loop(values, resamples, seed):
-    assert mean_interval(values, resamples, seed) == pytest.approx(
-        plain_interval(values, resamples, seed), abs=1e-9
-    )
+    assert mean_interval(values, resamples, seed) == pytest.approx(plain_interval(values, resamples, seed), abs=1e-9)
 
 
 @given(
-    VALUES.flatmap(
-        lambda v: st.tuples(st.just(v), st.lists(st.sampled_from("abcd"), min_size=len(v), max_size=len(v)))
-    )
+    VALUES.flatmap(lambda v: st.tuples(st.just(v), st.lists(st.sampled_from("abcd"), min_size=len(v), max_size=len(v))))
 )
 def test_clustered_interval_is_that_of_a_plain_loop(pair):
     values, clusters = pair
@@ -69,11 +64,7 @@ def test_equal_values_have_an_interval_of_zero_width(value, n):
 @given(VALUES.flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
 def test_mean_does_not_depend_on_order(pair):
     values, shuffled = pair
-    assert (
-        mean(np.array(values))
-        == mean(np.array(shuffled))
-        == pytest.approx(sum(values) / len(values), abs=1e-9)
-    )
+    assert mean(np.array(values)) == mean(np.array(shuffled)) == pytest.approx(sum(values) / len(values), abs=1e-9)
 
 
 def test_one_cluster_has_no_spread():

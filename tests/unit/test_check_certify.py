@@ -8,6 +8,7 @@ import pytest
 from check_cases import COST_MODELS, DEFINITIONS, POOLS, SCALE, as_tables, example, solution_rows, tables_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memaudit.check import certify
 from memaudit.check.certify import (
     MismatchError,
@@ -61,9 +62,7 @@ def assert_caught(checks, says):
     assert bad and not any(row["equal"] for row in bad)
     with pytest.raises(MismatchError, match=says) as caught:
         raise_on_mismatch(checks)
-    assert f"suite s, package {bad[0]['package_id']}, budget {bad[0]['budget']}, pool full" in str(
-        caught.value
-    )
+    assert f"suite s, package {bad[0]['package_id']}, budget {bad[0]['budget']}, pool full" in str(caught.value)
 
 
 @pytest.mark.parametrize("solver", ["cp_sat", "highs", "cbc", "scip"])
@@ -184,9 +183,7 @@ def test_a_candidate_outside_the_pool_is_caught():
 def test_packages_that_share_a_solution_must_have_equal_content():
     solutions, selections = flawless()
     row_of(solutions, "p3", 3)["solution_id"] = row_of(solutions, "p1", 3)["solution_id"]
-    assert_caught(
-        check(solutions, selections), "package p3.*shares its solution_id with p1, and their problems differ"
-    )
+    assert_caught(check(solutions, selections), "package p3.*shares its solution_id with p1, and their problems differ")
 
 
 def test_the_selection_of_every_sharing_package_is_checked():

@@ -6,6 +6,7 @@ import pytest
 from check_cases import ALL, DEFINITIONS, SATURATIONS, enumerate_best, example, tables_of, worth
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memaudit.check.costs import measure
 from memaudit.check.cp_sat import canonical_selection, solve_cp_sat
 from memaudit.check.mip import SOLVERS, solve_mip
@@ -99,13 +100,9 @@ def test_a_limit_is_never_a_proof(solve):
 def _hard():
     costs = [(7 * i * i + 11 * i) % 37 + 5 for i in range(80)]
     candidates = [Candidate(f"c{i}", f"g{i // 2}", "raw", cost, i) for i, cost in enumerate(costs)]
-    coverage = {
-        (f"c{i}", f"u{(i * j) % 17}"): 0.05 * ((i + j) % 19 + 1) for i in range(80) for j in (1, 3, 5)
-    }
+    coverage = {(f"c{i}", f"u{(i * j) % 17}"): 0.05 * ((i + j) % 19 + 1) for i in range(80) for j in (1, 3, 5)}
     coverage = {key: round(a, 2) for key, a in coverage.items()}
-    return build(
-        "s", "hard", "d", 0, candidates, [Unit(f"u{r}", 1.0 + r / 10) for r in range(17)], coverage, []
-    )
+    return build("s", "hard", "d", 0, candidates, [Unit(f"u{r}", 1.0 + r / 10) for r in range(17)], coverage, [])
 
 
 def test_decimals_are_the_shortest_that_read_back():

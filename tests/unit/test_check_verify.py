@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import memaudit.check
 import pytest
 from check_cases import COST_MODELS, DEFINITIONS, POOLS, example, solution_rows, tables_of
+
+import memaudit.check
 from memaudit.check.verify_io import verify
 from memaudit.cli import main
 from memaudit.errors import InputError
@@ -135,13 +136,9 @@ def test_the_check_imports_only_what_it_may(path):
 
 
 def test_no_code_that_is_checked_is_loaded_with_the_check():
-    code = (
-        "import sys, memaudit.check.verify_io; print(*(m for m in sys.modules if m.startswith('memaudit')))"
-    )
+    code = "import sys, memaudit.check.verify_io; print(*(m for m in sys.modules if m.startswith('memaudit')))"
     path = str(CHECK.parents[1])
-    out = subprocess.run(
-        [sys.executable, "-c", code], cwd=path, capture_output=True, text=True, check=True
-    ).stdout
+    out = subprocess.run([sys.executable, "-c", code], cwd=path, capture_output=True, text=True, check=True).stdout
     loaded = {name.removeprefix("memaudit").removeprefix(".").split(".")[0] for name in out.split()}
     # kernel_cache: loaded with the package itself; it only names a folder.
     assert loaded <= ALLOWED | {"", "check", "kernel_cache"}

@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+
 from memaudit.config import Budget, Setting, parse_config
 from memaudit.config_io import load_config
 from memaudit.errors import InputError
@@ -232,9 +233,7 @@ def test_parts_depend_only_on_their_stage():
     before, after = parse(GOOD), parse(changed("suites.small.budgets", [7]))
     assert before.source_definition("small") == after.source_definition("small")
     assert before.writer_part("opt") == after.writer_part("opt")
-    assert before.source_definition("small") != parse(changed("suites.small.seeds", 4)).source_definition(
-        "small"
-    )
+    assert before.source_definition("small") != parse(changed("suites.small.seeds", 4)).source_definition("small")
     json.dumps(before.source_definition("small"))
 
 
@@ -286,9 +285,7 @@ SUITE = "suites:\n  s: {source: synthetic, distributions: [base], seeds: 2, budg
 
 
 def test_repeated_yaml_keys_are_told_with_their_lines(tmp_path):
-    path = write(
-        tmp_path, SUITE + "writers:\n  a: {rule: opt}\n  a: {rule: gvt}\nresults: x\nresults: y\ntypo: 1\n"
-    )
+    path = write(tmp_path, SUITE + "writers:\n  a: {rule: opt}\n  a: {rule: gvt}\nresults: x\nresults: y\ntypo: 1\n")
     with pytest.raises(InputError) as caught:
         load_config(path)
     text = str(caught.value)
@@ -322,9 +319,7 @@ def test_missing_and_unreadable_files(tmp_path):
 
 def test_writers_from_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(
-        "raise SystemExit('never run')\ndef keep(visible, budget, *, a=1): return []\n"
-    )
+    (tmp_path / "mine.py").write_text("raise SystemExit('never run')\ndef keep(visible, budget, *, a=1): return []\n")
     (tmp_path / "broken.py").write_text("def f(:\n")
     text = SUITE + "published: none.csv\nwriters:\n" + "".join(
         f"  {name}: {{rule: '{rule}', parameters: {{{key}: 2}}}}\n"

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from memaudit.config_docs import schema_text, with_key_tables
 from memaudit.config_io import load_config
 from memaudit.errors import InputError

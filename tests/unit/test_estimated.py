@@ -10,6 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from text_packages import budgets_of, text_packages
+
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.package import Candidate, Unit, build
@@ -18,15 +20,24 @@ from memaudit.writers.cues import cue_hits, signature_tokens
 from memaudit.writers.learned import FEATURES
 from memaudit.writers.registry import RULES, Writer, run
 from strategies import packages
-from text_packages import budgets_of, text_packages
 
 NAMES = ("estimated_gvt", "estimated_utility")
 
 # ---- the rules once more, in plain Python
 
 PRIOR = dict(
-    compound_update=3.2, compound_evidence=3.0, tombstone=2.6, abstention=2.4, uncertainty=2.3,
-    interval_fact=2.0, raw=2.0, raw_span=2.0, summary=1.7, graph_edge=1.6, skill=1.6, atomic_fact=1.55,
+    compound_update=3.2,
+    compound_evidence=3.0,
+    tombstone=2.6,
+    abstention=2.4,
+    uncertainty=2.3,
+    interval_fact=2.0,
+    raw=2.0,
+    raw_span=2.0,
+    summary=1.7,
+    graph_edge=1.6,
+    skill=1.6,
+    atomic_fact=1.55,
     fact=1.55,
 )
 CUES = (
@@ -37,9 +48,7 @@ CUES = (
     (0.20, "source detail, provenance"),
     (-0.65, "hint, partial, generic, unsupported, overconfident, without the full"),
 )
-NO_SIGNATURE = (
-    "about, after, before, between, current, detail, evidence, fact, from, that, the, this, user, with"
-)
+NO_SIGNATURE = "about, after, before, between, current, detail, evidence, fact, from, that, the, this, user, with"
 
 
 def plain_tokens(kind, text):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from text_packages import text_package
+
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.package import Candidate, build
 from memaudit.writers import estimated, learned
 from strategies import packages, saturations
-from text_packages import text_package
 
 TRAINING = [text_package(seed, package_seed=2 * seed) for seed in range(60)]
 
@@ -43,10 +44,20 @@ def test_features_by_hand():
     visible = build("test", "p", "d", None, candidates, [], {}, []).visible
     rows = [dict(zip(learned.FEATURES, row, strict=True)) for row in learned.features(visible).tolist()]
     shown = {name: value for name, value in rows[0].items() if value}
-    assert shown == pytest.approx({
-        "bias": 1, "cost": 0.2, "inverse_cost": 0.25, "root_cost": np.sqrt(0.2), "confidence": 0.4,
-        "signature_tokens": 2 / 20, "cue_share": 2 / 6, "type:fact": 1, "cue:tombstone": 1, "cue:update": 1,
-    })  # tokens atomic, longer
+    assert shown == pytest.approx(
+        {
+            "bias": 1,
+            "cost": 0.2,
+            "inverse_cost": 0.25,
+            "root_cost": np.sqrt(0.2),
+            "confidence": 0.4,
+            "signature_tokens": 2 / 20,
+            "cue_share": 2 / 6,
+            "type:fact": 1,
+            "cue:tombstone": 1,
+            "cue:update": 1,
+        }
+    )  # tokens atomic, longer
     assert (rows[1]["cost"], rows[1]["confidence"], rows[1]["time"]) == (1, 1, 0.5)
     assert rows[1]["type:other"] == 1 and rows[2]["type:raw"] == 1 and rows[2]["time"] == 1
 

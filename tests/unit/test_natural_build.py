@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memaudit.natural.build import LABEL_SOURCE, build_packages, support_slice
 from memaudit.natural.conversations import Session, Turn
 from memaudit.natural.conversations_io import load_examples
@@ -54,7 +55,11 @@ def session(*turns, marked=()):
 
 def test_scored_and_unscored(result):
     assert [p.package_id for p in result.packages] == [
-        "inv_choir", "inv_ferry", "inv_kiln", "inv_kites", "inv_quince",
+        "inv_choir",
+        "inv_ferry",
+        "inv_kiln",
+        "inv_kites",
+        "inv_quince",
     ]
     assert result.unscored == [
         {
@@ -102,10 +107,20 @@ def test_package_of_two_sessions_listed_out_of_date_order(packages):
         "user: I own three kites and want to store them.\nassistant: Roll them loosely.\nuser: Thanks!"
     )
     assert [(u.unit_id, u.weight, u.role, u.kind, u.text) for u in kites.units] == [
-        ("inv_kites::answer_kites_1::turn0", 1.0, "current", "answer_turn",
-         "I own three kites and want to store them."),
-        ("inv_kites::answer_kites_2::turn0", 1.0, "current", "answer_turn",
-         "My cousin mailed me another kite so the collection is now four."),
+        (
+            "inv_kites::answer_kites_1::turn0",
+            1.0,
+            "current",
+            "answer_turn",
+            "I own three kites and want to store them.",
+        ),
+        (
+            "inv_kites::answer_kites_2::turn0",
+            1.0,
+            "current",
+            "answer_turn",
+            "My cousin mailed me another kite so the collection is now four.",
+        ),
     ]
     (query,) = kites.queries
     assert (query.query_id, query.category) == ("inv_kites", "knowledge-update")
@@ -143,8 +158,14 @@ def test_cut_span_covers_only_what_lies_whole_before_the_cut(packages):
         "window3": ["turn3"],
     }
     assert {name: row[2] for name, row in table.items()} == {
-        "raw": 221, "turn0": 10, "turn2": 35, "turn4": 5,
-        "window0": 11 + 187 + 36, "window1": 187 + 36 + 10, "window2": 36 + 10 + 6, "window3": 10 + 6 + 6,
+        "raw": 221,
+        "turn0": 10,
+        "turn2": 35,
+        "turn4": 5,
+        "window0": 11 + 187 + 36,
+        "window1": 187 + 36 + 10,
+        "window2": 36 + 10 + 6,
+        "window3": 10 + 6 + 6,
     }
     raw = quince.visible.text[quince.visible.candidate_ids.index("inv_quince::answer_quince::raw")]
     # Of turn 2, role and 15 words of prose and 6 blossoms: 198 + 1 + 15 + 6 = 220.
@@ -155,7 +176,11 @@ def test_blank_turns_and_odd_characters(packages):
     kiln = packages["inv_kiln"]
     # Turns 0 and 3 are blank: windows are over turns 1, 2, 4, 5.
     assert [row[0].removeprefix("answer_kiln::") for row in rows(kiln)] == [
-        "turn5", "turn2", "window2", "window1", "raw",
+        "turn5",
+        "turn2",
+        "window2",
+        "window1",
+        "raw",
     ]
     assert kiln.visible.text[1] == "Mugs now get 1240 degrees \U0001f3fa\u2028since the \u200bglaze\x0bran."
     assert kiln.visible.text[2] == f"user: {kiln.visible.text[1]}\nassistant: Hot!\nuser: Café mugs too."
@@ -166,7 +191,10 @@ def test_single_turn_session_has_no_window_and_unmarked_session_is_a_group(packa
     names = [row[0] for row in rows(choir)]
     assert names[:2] == ["answer_choir_1::turn0", "answer_choir_1::raw"]
     assert names[2:] == [
-        "answer_choir_2::turn2", "answer_choir_2::turn0", "answer_choir_2::raw", "answer_choir_2::window0",
+        "answer_choir_2::turn2",
+        "answer_choir_2::turn0",
+        "answer_choir_2::raw",
+        "answer_choir_2::window0",
     ]
     assert choir.visible.group_ids[1] == "inv_choir::answer_choir_2"
     assert len(choir.units) == 1
@@ -177,7 +205,9 @@ def test_repeated_answer_session_gives_two_groups(examples):
     again = replace(example.sessions[0], experience_id="answer_choir_1#2", position=2)
     (package,) = build_packages([replace(example, sessions=(*example.sessions, again))], "s").packages
     assert package.visible.group_ids == (
-        "inv_choir::answer_choir_1", "inv_choir::answer_choir_1#2", "inv_choir::answer_choir_2",
+        "inv_choir::answer_choir_1",
+        "inv_choir::answer_choir_1#2",
+        "inv_choir::answer_choir_2",
     )
     assert len(package.units) == 2
 
@@ -192,7 +222,12 @@ def test_marks_outside_the_answer_sessions_are_no_units(examples):
 def test_candidates_do_not_depend_on_question_answer_or_marks(examples, packages):
     """What the generator is given has no question or answer, and marks do not change what it makes."""
     assert {f.name for f in fields(Session)} == {
-        "session_id", "experience_id", "position", "date_text", "date", "turns",
+        "session_id",
+        "experience_id",
+        "position",
+        "date_text",
+        "date",
+        "turns",
     }
     for package_id, package in packages.items():
         for s in support_slice(examples[package_id]):
@@ -212,8 +247,14 @@ def test_order_of_input_does_not_matter(examples, result):
 
 
 def test_tables_keep_texts_exactly(tmp_path, result):
-    write_packages(tmp_path, result.packages, label_source=LABEL_SOURCE, unscored=result.unscored,
-                   warnings=result.warnings, suite="natural")
+    write_packages(
+        tmp_path,
+        result.packages,
+        label_source=LABEL_SOURCE,
+        unscored=result.unscored,
+        warnings=result.warnings,
+        suite="natural",
+    )
     for before, after in zip(result.packages, read_packages(tmp_path), strict=True):
         assert after.visible.text == before.visible.text
         assert after.units == before.units and after.queries == before.queries

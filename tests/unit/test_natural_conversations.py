@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memaudit.errors import InputError
 from memaudit.natural.conversations import parse_example, parse_examples
 from memaudit.natural.dates import parse_date

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from memaudit.errors import InputError
 from memaudit.natural.conversations_io import load_examples
 

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from memaudit.natural.build import build_packages, support_slice
 from memaudit.natural.conversations_io import load_examples
 
@@ -78,9 +79,7 @@ def test_it_takes_seconds():
     assert time.perf_counter() - start < 10
 
 
-@pytest.mark.parametrize(
-    ("name", "questions"), [("oracle_gpt4_7a0daae1.json", 1), ("sample_ku16_tr14.json", 30)]
-)
+@pytest.mark.parametrize(("name", "questions"), [("oracle_gpt4_7a0daae1.json", 1), ("sample_ku16_tr14.json", 30)])
 def test_the_other_files_are_read(name, questions):
     examples = load_examples(DATA / name)
     built = build_packages(examples, "s")

@@ -14,6 +14,7 @@ import present_frames as frames
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memaudit.errors import InputError
 from memaudit.present import style
 from memaudit.present.drawing import _spread, legend_columns
@@ -132,8 +133,7 @@ def test_heat_map_is_at_the_third_budget_and_stars_opt_zero():
     whole = RUNS["paper"]
     first = whole.frame("summary").query("suite == 'stress' and budget == 1")
     starred = {
-        t.get_text()
-        for t in draw(Results(whole.info, {"summary": first}), "stress_heatmap", "stress").axes[0].texts
+        t.get_text() for t in draw(Results(whole.info, {"summary": first}), "stress_heatmap", "stress").axes[0].texts
     }
     assert "1.000*" in starred
 
@@ -141,13 +141,10 @@ def test_heat_map_is_at_the_third_budget_and_stars_opt_zero():
 def test_illustration_shows_what_is_kept():
     package = frames.package()
     texts = [
-        t.get_text().replace("\n", " ")
-        for t in draw(RUNS["paper"], "package_illustration", "small").axes[0].texts
+        t.get_text().replace("\n", " ") for t in draw(RUNS["paper"], "package_illustration", "small").axes[0].texts
     ]
     kinds = [k.replace("_", " ") for k in package.candidates["representation_type"]]
-    kept = package.selections.merge(package.candidates, on="candidate_id")["representation_type"].str.replace(
-        "_", " "
-    )
+    kept = package.selections.merge(package.candidates, on="candidate_id")["representation_type"].str.replace("_", " ")
     for kind in set(kinds):
         assert texts.count(kind) == kinds.count(kind) + list(kept).count(kind)
 
@@ -156,9 +153,7 @@ def test_illustration_refuses_what_it_cannot_draw():
     package, info = frames.package(), RUNS["paper"].info
     many = pd.concat(
         [
-            package.candidates.assign(
-                group_id=f"g{i}", candidate_id=lambda f, i=i: f["candidate_id"] + str(i)
-            )
+            package.candidates.assign(group_id=f"g{i}", candidate_id=lambda f, i=i: f["candidate_id"] + str(i))
             for i in range(20)
         ]
     )
@@ -233,7 +228,5 @@ def test_wanted_figures_follow_the_configuration():
     assert names(SuiteInfo("s", (opt, raw), ("base",), 2)) == one | {"budget_sweep"}
     assert names(SuiteInfo("s", (opt, without), ("base",), 1)) == one | {"validity_gap"}
     assert names(SuiteInfo("s", (raw,), several, 1)) == one | {"stress_heatmap"}
-    assert names(SuiteInfo("n", (opt, raw), (), 5, "longmemeval")) == one - {"validity_coverage"} | {
-        "budget_sweep"
-    }
+    assert names(SuiteInfo("n", (opt, raw), (), 5, "longmemeval")) == one - {"validity_coverage"} | {"budget_sweep"}
     assert names(SuiteInfo("s", (), ("base",), 1), illustration="s") == {"package_illustration"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import present_frames as frames
 import pytest
+
 from memaudit.errors import InputError
 from memaudit.present.registry import TABLES, Item
 from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo, focus_budget, overall
@@ -38,9 +39,7 @@ def test_captions_files_and_bytes(tmp_path, run, name, suite):
     assert suite is None or f"suite {suite}" in caption
     assert not pd.read_csv(paths[0]).empty
     document = make(results, name, suite)
-    assert all(
-        isinstance(cell, str) for section in document.sections for cell in section.frame.to_numpy().flat
-    )
+    assert all(isinstance(cell, str) for section in document.sections for cell in section.frame.to_numpy().flat)
 
 
 def test_summary_cells_and_numbers():
@@ -74,9 +73,7 @@ def test_missing_ratios_are_said():
     assert document.sections[0].frame.set_index("Writer").loc["Greedy", "B = 4"] == "n/a"
     assert any("not proven" in remark and "20" in remark for remark in document.notes)
     assert "n = 20 packages" in document.caption
-    assert {"Greedy: n = 0 to 20 packages.", "Estimated GVT, learned: n = 10 packages."} <= set(
-        document.notes
-    )
+    assert {"Greedy: n = 0 to 20 packages.", "Estimated GVT, learned: n = 10 packages."} <= set(document.notes)
 
 
 def test_each_setting_has_its_section():
@@ -179,9 +176,6 @@ def test_a_table_is_either_of_a_suite_or_of_the_run():
 
 
 def test_tables_and_wanted_do_not_import_matplotlib():
-    code = (
-        "import sys, memaudit.present.wanted, memaudit.present.tables_io; "
-        "sys.exit('matplotlib' in sys.modules)"
-    )
+    code = "import sys, memaudit.present.wanted, memaudit.present.tables_io; sys.exit('matplotlib' in sys.modules)"
     scripts = Path(__file__).resolve().parents[2] / "scripts"
     subprocess.run([sys.executable, "-c", code], cwd=scripts, check=True)

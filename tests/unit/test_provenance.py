@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from memaudit import kernel_cache, manifest_io, provenance
 from memaudit.errors import InputError
 from memaudit.provenance import code_hash

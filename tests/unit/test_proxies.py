@@ -9,14 +9,16 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
+from text_packages import budgets_of, text_packages
+
 from memaudit.objective import scale
 from memaudit.package import Candidate, build
 from memaudit.writers import proxies
 from memaudit.writers.registry import RULES, Writer, run
 from strategies import packages
-from text_packages import budgets_of, text_packages
 
 # ---- the rules once more, in plain Python (no caches, everything recomputed from the store)
+
 
 def _names(text):
     return text.split()
@@ -123,7 +125,10 @@ class Plain:
                 self.prior("memgpt", i)
                 + (0.35 if self.kind[i] == "raw" and self.rec[i] >= 0.65 else 0)
                 + (0.18 if self.kind[i] in compact and self.rec[i] < 0.75 else 0)
-                + 0.55 * self.sal(i) + 0.25 * nov + 0.30 * self.rec[i] + 0.20 * self.conf[i]
+                + 0.55 * self.sal(i)
+                + 0.25 * nov
+                + 0.30 * self.rec[i]
+                + 0.20 * self.conf[i]
             )
 
         store = {}  # group -> memory
@@ -167,8 +172,11 @@ class Plain:
 
             def score(i, store=store):
                 return (
-                    self.prior("amac", i) + 0.62 * self.sal(i) + 0.42 * self.conf[i]
-                    + 0.38 * self.nov(i, store) + 0.24 * self.rec[i]
+                    self.prior("amac", i)
+                    + 0.62 * self.sal(i)
+                    + 0.42 * self.conf[i]
+                    + 0.38 * self.nov(i, store)
+                    + 0.24 * self.rec[i]
                 )
 
             i = self.pick(group, score, 0.55, 0.40)
@@ -182,7 +190,8 @@ class Plain:
     def overlap(self, i, store):
         def anchors(j):
             return {
-                w for w in self.words[j]
+                w
+                for w in self.words[j]
                 if ":" in w or w in ANCHORS or w[:7] == "invalid" or w[:5] == "scope" or w[:6] == "update"
             }
 
@@ -209,8 +218,12 @@ class Plain:
                     self.prior("amem", i)
                     + (0.28 if self.kind[i] in extra else 0)
                     + (0.16 if self.kind[i] in ("interval_fact", "tombstone") else 0)
-                    + 0.48 * self.affinity(i) + 0.42 * self.overlap(i, store) + 0.34 * self.nov(i, store)
-                    + 0.22 * self.rec[i] + 0.26 * self.conf[i] + 0.24 * self.sal(i)
+                    + 0.48 * self.affinity(i)
+                    + 0.42 * self.overlap(i, store)
+                    + 0.34 * self.nov(i, store)
+                    + 0.22 * self.rec[i]
+                    + 0.26 * self.conf[i]
+                    + 0.24 * self.sal(i)
                 )
 
             i = self.pick(group, score, 0.60, 0.38)

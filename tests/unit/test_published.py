@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from memaudit.analysis.published import compare
 from memaudit.errors import InputError
 from memaudit.schemas import PUBLISHED
@@ -120,9 +121,7 @@ def test_fewer_seeds_or_missing_rows_need_something_and_never_differ(published, 
     unproven = summary.assign(n=499, n_unproven=1)
     assert (
         "1 optima are unproven"
-        in row_of(compare(published, unproven, audit()), "fig:exact", method="density_only", budget=2)[
-            "status"
-        ]
+        in row_of(compare(published, unproven, audit()), "fig:exact", method="density_only", budget=2)["status"]
     )
     for left, text in (
         (summary[summary["suite"] != "small"], "needs suite small with distribution base"),
@@ -147,9 +146,7 @@ def test_audit_rows(published, summary):
         "rows": "reproduced", "objective_matches": "differs", "max_diff": "reproduced",
     }  # fmt: skip
     assert statuses(audit(max_difference=0.25))["max_diff"] == "differs"
-    assert all(
-        s.startswith("needs suite solver_audit with 100 seeds") for s in statuses(audit(rows=24)).values()
-    )
+    assert all(s.startswith("needs suite solver_audit with 100 seeds") for s in statuses(audit(rows=24)).values())
     assert all("checked by a MIP solver" in s for s in statuses(audit(solver="cp_sat")).values())
     # Every MIP solver at hand must agree.
     both = pd.concat([audit(), audit(solver="cbc", objective_matches=1100)])

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memaudit.analysis.scores import Scorer, score_rows
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, LINEAR, scale
@@ -209,14 +210,9 @@ def naive(package, selection, saturation):
         "value": float(value(package, selection, saturation)),
         "cost": sum(int(v.cost[i]) for i in selection),
         "n_selected": len(selection),
-        "n_validity_selected": sum(
-            v.representation_type[i] in ("tombstone", "compound_update") for i in selection
-        ),
+        "n_validity_selected": sum(v.representation_type[i] in ("tombstone", "compound_update") for i in selection),
         **{f"{role}_covered": float(mass(selection, role)) for role in ("current", "invalidation", "stale")},
-        **{
-            f"{role}_mass": sum(u.role == role for u in package.units)
-            for role in ("current", "invalidation", "stale")
-        },
+        **{f"{role}_mass": sum(u.role == role for u in package.units) for role in ("current", "invalidation", "stale")},
         "retrieved_fixed": float(mass(recent, "current", "invalidation")),
         "queries": len(asked),
         "queries_covered": sum(all(covered(selection, u) >= 1 for u in q.required) for q in asked),
@@ -226,13 +222,10 @@ def naive(package, selection, saturation):
 @given(st.data(), saturations())
 def test_scores_are_those_of_a_naive_evaluation(data, saturation):
     many = [
-        replace(p, package_id=f"p{i}")
-        for i, p in enumerate(data.draw(st.lists(packages(), min_size=1, max_size=3)))
+        replace(p, package_id=f"p{i}") for i, p in enumerate(data.draw(st.lists(packages(), min_size=1, max_size=3)))
     ]
     instances = [scale(p, saturation) for p in many]
-    chosen = [
-        data.draw(st.lists(st.sampled_from(range(len(p))), unique=True)) if len(p) else [] for p in many
-    ]
+    chosen = [data.draw(st.lists(st.sampled_from(range(len(p))), unique=True)) if len(p) else [] for p in many]
     opt = {p.package_id: (2**50, i.scale, "optimal") for p, i in zip(many, instances, strict=True)}
     columns, memories = score_rows(many, instances, chosen, **LABELS, opt=opt)
     to_table("scores", columns)

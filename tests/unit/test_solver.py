@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memaudit.batch import batch
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, piecewise_linear, scale
@@ -110,9 +111,9 @@ def test_integer_value_is_exact(data):
 def test_a_batch_equals_its_members(members, budget):
     instances = [scale(p) for p in members]
     alone = [solve(i, budget) for i in instances]
-    assert [
-        (s.value_int, s.selection) for s in solve_batch(batch(instances), budget)
-    ] == [(s.value_int, s.selection) for s in alone]
+    assert [(s.value_int, s.selection) for s in solve_batch(batch(instances), budget)] == [
+        (s.value_int, s.selection) for s in alone
+    ]
     assert [s.selection for s in solve_distinct(instances, budget)] == [s.selection for s in alone]
 
 

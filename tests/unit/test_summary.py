@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memaudit.analysis.bootstrap import mean_interval
 from memaudit.analysis.summary import (
     OWN_TEXTS_NOTE,
@@ -57,9 +58,7 @@ def one(data):
 def fits(name, data):
     """The result is a table of that schema, and sorted by its key."""
     written = to_table(name, data.to_dict("list"))
-    expected = [
-        [None if pd.isna(cell) else cell for cell in row] for row in data[written.column_names].to_numpy()
-    ]
+    expected = [[None if pd.isna(cell) else cell for cell in row] for row in data[written.column_names].to_numpy()]
     assert [list(row.values()) for row in written.to_pylist()] == expected
     return written
 
@@ -78,9 +77,7 @@ def test_summary_row_by_hand():
     assert row["mean_ratio"] == pytest.approx(2.5 / 3)
     assert (row["mean_ratio"], row["ci_low"], row["ci_high"]) == mean_interval([0.5, 1.0, 1.0], 50)
     assert (
-        row["mean_value"] == 1
-        and row["mean_opt"] == pytest.approx(4 / 3)
-        and row["mean_cost"] == pytest.approx(10 / 3)
+        row["mean_value"] == 1 and row["mean_opt"] == pytest.approx(4 / 3) and row["mean_cost"] == pytest.approx(10 / 3)
     )
     assert row["mean_queries_covered"] == pytest.approx(1.5 / 3)
     assert (row["mean_current_covered"], row["mean_invalidation_covered"], row["mean_stale_covered"]) == (
@@ -283,8 +280,7 @@ def test_representation_mix_counts_packages_that_kept_nothing():
     result = representation_mix(pd.DataFrame(rows), scores)
     fits("representation_mix", result)
     found = {
-        tuple(r[:3]): r[3:]
-        for r in result[["distribution", "writer", "representation_type", "n", "mean_count"]].values
+        tuple(r[:3]): r[3:] for r in result[["distribution", "writer", "representation_type", "n", "mean_count"]].values
     }
     assert found == {
         ("d", "w", "raw"): pytest.approx([2, 1.0]), ("d", "w", "fact"): pytest.approx([2, 0.5]),
@@ -303,9 +299,7 @@ def packages_table(**seeds):
 
 
 def test_learned_writers_stand_beside_the_others_on_odd_seeds():
-    rows = [score(p, w, 2 if w == "l" else 1) for p in ("p1", "p3") for w in ("l", "w")] + [
-        score("p2", "w", 0)
-    ]
+    rows = [score(p, w, 2 if w == "l" else 1) for p in ("p1", "p3") for w in ("l", "w")] + [score("p2", "w", 0)]
     rows.append(score("x", "w", suite="other"))
     seeds = packages_table(p1=1, p2=2, p3=3, p4=None)
     result = learned_comparison(table(*rows), seeds, ["l"], resamples=5)

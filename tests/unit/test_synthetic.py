@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.pools import BUILT_IN as POOLS
@@ -69,9 +70,7 @@ def assert_package(package, prefix, joiner, table, units):
     assert found == expected
     assert {u.unit_id.removeprefix(prefix): (u.weight, u.role) for u in package.units} == units
     assert all(u.unit_id.startswith(prefix) and u.kind for u in package.units)
-    assert {q.query_id: q.required for q in package.queries} == {
-        "q:" + u.unit_id: (u.unit_id,) for u in package.units
-    }
+    assert {q.query_id: q.required for q in package.queries} == {"q:" + u.unit_id: (u.unit_id,) for u in package.units}
 
 
 def stress_rng(seed: int, salt: int) -> Random:
@@ -315,9 +314,7 @@ def test_density_trap_v2(seed):
     rng.shuffle(topics)
     table, units = "", {}
     for i in range(4):
-        a, b, c, d, e = (
-            f"q{i}:{n}" for n in ("intent", "constraint", "outcome", "compound_bridge", "source_detail")
-        )
+        a, b, c, d, e = (f"q{i}:{n}" for n in ("intent", "constraint", "outcome", "compound_bridge", "source_detail"))
         units |= {
             a: (1.05, "current"),
             b: (1.0, "current"),
@@ -338,10 +335,7 @@ def test_density_trap_v2(seed):
 
 
 def test_density_trap_v2_costs_follow_the_units():
-    costs = {
-        u: sorted(set(generate("s", "density_trap_v2", 0, 1, u).visible.cost.tolist()))
-        for u in (0, 1, 2, 3, 8)
-    }
+    costs = {u: sorted(set(generate("s", "density_trap_v2", 0, 1, u).visible.cost.tolist())) for u in (0, 1, 2, 3, 8)}
     assert costs == {0: [1, 3, 4, 5], 1: [1, 3, 4, 5], 2: [1, 3, 4, 5], 3: [1, 4, 5, 6], 8: [1, 4, 5, 6]}
 
 
@@ -454,10 +448,7 @@ def best_value(package, budget: int) -> int:
     v = package.visible
     weight = [round(100 * u.weight) for u in package.units]
     rows = [
-        [
-            (r, round(100 * a))
-            for r, a in zip(package.cov_unit[s:e].tolist(), package.cov_value[s:e], strict=True)
-        ]
+        [(r, round(100 * a)) for r, a in zip(package.cov_unit[s:e].tolist(), package.cov_value[s:e], strict=True)]
         for s, e in zip(package.cov_ptr[:-1], package.cov_ptr[1:], strict=True)
     ]
     groups = [range(s, e) for s, e in zip(v.group_start[:-1], v.group_start[1:], strict=True)]

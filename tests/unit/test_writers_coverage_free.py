@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.package import Candidate, VisiblePackage, build
@@ -39,7 +40,8 @@ def plain_rule(name, package, budget):
     v = package.visible
     rows = [
         {"id": v.candidate_ids[i], "group": v.group_of[i], "cost": v.cost[i], "time": v.time_index[i]}
-        for i in range(len(v)) if v.representation_type[i] in {"raw", "raw_span"}
+        for i in range(len(v))
+        if v.representation_type[i] in {"raw", "raw_span"}
     ]
     rows.sort(key=lambda r: r["id"])
     rows.sort(key=lambda r: r["cost"])
@@ -65,7 +67,9 @@ def test_rule_equals_its_plain_definition(rule, data):
 
 def test_recency_skips_what_does_not_fit_and_goes_on():
     package = package_of(
-        ("new", "g2", "raw_span", 5, 2), ("mid", "g1", "raw", 2, 1), ("old", "g0", "raw_span", 1, 0),
+        ("new", "g2", "raw_span", 5, 2),
+        ("mid", "g1", "raw", 2, 1),
+        ("old", "g0", "raw_span", 1, 0),
         ("fact", "g3", "atomic_fact", 1, 3),
     )
     assert kept_ids("recency_raw", package, 0) == []
@@ -107,8 +111,7 @@ def test_a_metadata_rule_is_handed_nothing_but_metadata():
     run(Writer("spy", Rule("spy", "metadata", spy)), package, scale(package), 7, {"x": 1})
     [(visible, budget, parameters)] = seen
     assert type(visible) is VisiblePackage and budget == 7 and parameters == {"x": 1}
-    hidden = ("units", "weight", "cov_ptr", "cov_unit", "cov_value", "queries", "coverage_row", "seed",
-              "distribution")
+    hidden = ("units", "weight", "cov_ptr", "cov_unit", "cov_value", "queries", "coverage_row", "seed", "distribution")
     assert [name for name in hidden if hasattr(visible, name)] == []
 
 
@@ -130,7 +133,7 @@ def test_registered_rules_see_what_they_should():
     assert {RULES[name].sees for name in ("gvt", "greedy", "density_only")} == {"coverage"}
 
 
-USER_FILE = '''
+USER_FILE = """
 from __future__ import annotations
 from dataclasses import dataclass
 
@@ -149,7 +152,7 @@ def peek(package, instance, budget):
     return [i for i in range(len(package)) if package.coverage_row(i)]
 
 not_callable = 3
-'''
+"""
 
 
 @pytest.fixture

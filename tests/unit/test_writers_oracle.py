@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, Package, Unit, build
 from memaudit.solve.kernels import f_line, marginal_int

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+
 from memaudit import pools
 from memaudit.objective import scale
 from memaudit.solve.bnb import solve
@@ -25,7 +26,8 @@ WRITERS = {
 def published_rows():
     with PUBLISHED.open(newline="") as lines:
         return [
-            row for row in csv.DictReader(lines)
+            row
+            for row in csv.DictReader(lines)
             if row["suite"] == "small" and row["method"] in WRITERS and row["budget"] in {"2", "4"}
         ]
 

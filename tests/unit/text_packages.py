@@ -5,19 +5,64 @@ from __future__ import annotations
 import random
 
 from hypothesis import strategies as st
+
 from memaudit.package import Candidate, Package, Unit, build
 
 TYPES = (
-    "raw", "raw_span", "atomic_fact", "fact", "summary", "graph_edge", "skill", "interval_fact", "abstention",
-    "uncertainty", "tombstone", "compound_update", "compound_evidence", "episode_note",
+    "raw",
+    "raw_span",
+    "atomic_fact",
+    "fact",
+    "summary",
+    "graph_edge",
+    "skill",
+    "interval_fact",
+    "abstention",
+    "uncertainty",
+    "tombstone",
+    "compound_update",
+    "compound_evidence",
+    "episode_note",
 )
 # Words that fire cues, salience and anchors beside words that fire nothing; few, so that texts overlap.
 WORDS = (
-    "current", "correction", "superseded", "invalidates", "invalid", "not", "now", "preference",
-    "scope:travel", "scope:home", "key:value", "updated", "update", "travel", "conference", "start",
-    "end", "duration", "hint", "beautifully", "no longer", "source detail", "without the full",
-    "insufficient evidence", "complete", "été", "under_score", "Lisbon", "moved", "the", "user", "x",
-    "tool-use", "outcome", "bridge", "evidence", "garden",
+    "current",
+    "correction",
+    "superseded",
+    "invalidates",
+    "invalid",
+    "not",
+    "now",
+    "preference",
+    "scope:travel",
+    "scope:home",
+    "key:value",
+    "updated",
+    "update",
+    "travel",
+    "conference",
+    "start",
+    "end",
+    "duration",
+    "hint",
+    "beautifully",
+    "no longer",
+    "source detail",
+    "without the full",
+    "insufficient evidence",
+    "complete",
+    "été",
+    "under_score",
+    "Lisbon",
+    "moved",
+    "the",
+    "user",
+    "x",
+    "tool-use",
+    "outcome",
+    "bridge",
+    "evidence",
+    "garden",
 )
 
 

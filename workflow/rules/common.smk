@@ -34,7 +34,7 @@ STAGES = {
     "packages": "memaudit.suites_io",
     "solve": "memaudit.solve.stage",
     "check": "memaudit.check.certify",
-    "score": "memaudit.writers.stage",
+    "score": "memaudit.writers.rules",
     "analyse": "memaudit.analysis.summary",
     "present": "memaudit.present.tables_io",
 }

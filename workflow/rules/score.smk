@@ -22,7 +22,7 @@ rule score:
         user_code=lambda w: [sha256(f) for f in writer_bundles(CONFIG, w.suite)[w.bundle].files],
         setting=lambda w: CONFIG.problem_part(setting_of(w), []),
         shards=lambda w: CONFIG.shards(w.suite),
-        code=code_hash(["memaudit.writers", "memaudit.writers.stage", "memaudit.analysis.scores", "memaudit.budgets", "memaudit.package_io"]),
+        code=code_hash(["memaudit.writers.rules", "memaudit.writers.stage", "memaudit.analysis.scores", "memaudit.budgets", "memaudit.package_io"]),
     log:
         OUT + "/logs/score/" + POINT + "/{bundle}.{shard}.log",
     benchmark:

@@ -98,9 +98,7 @@ def check_solutions(
     """
     if solver not in SOLVERS:
         raise InputError(f"solver {solver!r} is not one of {SOLVERS}")
-    definitions = Definitions(
-        pools, {n: curve(n, d) for n, d in saturations.items()}, cost_models, costs or {}
-    )
+    definitions = Definitions(pools, {n: curve(n, d) for n, d in saturations.items()}, cost_models, costs or {})
     rows = solutions.select(_COLUMNS).to_pylist()
     problems = _Problems(tables, {row["package_id"] for row in rows}, definitions)
     chosen = _chosen_ids(selections, rows)
@@ -108,12 +106,8 @@ def check_solutions(
     for row in sorted(rows, key=lambda r: (r["solution_id"], r["package_id"], r["pool"], r["cost_model"])):
         shared[row["solution_id"]].append(row)
     judge = _Judge(solver, problems, chosen, ties, limit, {} if solved is None else solved)
-    checks = [
-        judge.check(same) for same in sorted(shared.values(), key=lambda same: _in_model_order(same[0]))
-    ]
-    return to_table(
-        "checks", {name: [check[name] for check in checks] for name in TABLES["checks"].schema.names}
-    )
+    checks = [judge.check(same) for same in sorted(shared.values(), key=lambda same: _in_model_order(same[0]))]
+    return to_table("checks", {name: [check[name] for check in checks] for name in TABLES["checks"].schema.names})
 
 
 def _in_model_order(row: dict) -> tuple:
@@ -165,9 +159,7 @@ class _Problems:
 
 def _named(definitions: Mapping[str, Any], kind: str, name: str) -> Any:
     if name not in definitions:
-        raise InputError(
-            f"{kind} {name!r} of table solutions is not defined; defined are {sorted(definitions)}"
-        )
+        raise InputError(f"{kind} {name!r} of table solutions is not defined; defined are {sorted(definitions)}")
     return definitions[name]
 
 
@@ -252,9 +244,7 @@ class _Judge:
         if breach:
             raise _Refused(breach)
         if row["scale"] < 1 or row["value"] != row["value_int"] / row["scale"]:
-            raise _Refused(
-                f"value {row['value']!r} is not value_int / scale = {row['value_int']} / {row['scale']}"
-            )
+            raise _Refused(f"value {row['value']!r} is not value_int / scale = {row['value_int']} / {row['scale']}")
         for name, found in (("cost", problem.cost(selection)), ("n_selected", len(selection))):
             if row[name] != found:
                 raise _Refused(f"{name} is {row[name]} in solutions, {found} by its selection")
@@ -280,16 +270,12 @@ class _Judge:
         problem, form = self._problems.of(row)
         key = (form, row["budget"])
         if key not in self._canonical:
-            self._canonical[key] = self._cp_sat(form).canonical_selection(
-                problem, row["budget"], form.value(selection)
-            )
+            self._canonical[key] = self._cp_sat(form).canonical_selection(problem, row["budget"], form.value(selection))
         best = self._canonical[key]
         if best == selection:
             return
         if problem.cost(best) < problem.cost(selection):
-            raise _Refused(
-                f"a selection of equal value costs {problem.cost(best)}, not {problem.cost(selection)}"
-            )
+            raise _Refused(f"a selection of equal value costs {problem.cost(best)}, not {problem.cost(selection)}")
         names = ", ".join(problem.candidate_ids[i] for i in best)
         raise _Refused(f"of the selections of equal value and cost, {names} comes first")
 
@@ -301,9 +287,7 @@ def _compare(row: dict, value: Fraction, proved: Answer) -> str:
         raise _Refused(f"status {row['status']!r} is none that a solution can have")
     claims = row["status"] in CLAIMS_OPTIMUM
     if bound < claimed or (claims and bound != claimed):
-        raise _Refused(
-            f"bound_int {row['bound_int']} does not go with value_int {row['value_int']} ({row['status']})"
-        )
+        raise _Refused(f"bound_int {row['bound_int']} does not go with value_int {row['value_int']} ({row['status']})")
     if value != claimed:
         return "mismatch"
     # Both hold for every true claim, whether or not the independent solver finished.

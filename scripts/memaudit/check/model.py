@@ -73,9 +73,7 @@ def curve(name: str, definition: str | Sequence[Sequence[float]]) -> Curve:
     """
     if isinstance(definition, str):
         if definition not in _NAMED:
-            raise InputError(
-                f"saturation {name}: {definition!r} is not one of {sorted(_NAMED)}; give breakpoints"
-            )
+            raise InputError(f"saturation {name}: {definition!r} is not one of {sorted(_NAMED)}; give breakpoints")
         return _NAMED[definition]
     points = tuple((decimal(z), decimal(h)) for z, h in definition)
     made = Curve(points, Fraction(0))

@@ -69,9 +69,7 @@ def read_rows(tables: Mapping[str, pa.Table], package_ids: Collection[str]) -> d
     for package_id in sorted(package_ids):
         if package_id not in heads:
             raise InputError(f"package {package_id}: solutions name it, table packages does not have it")
-        made[package_id] = _package(
-            heads[package_id], candidates[package_id], units[package_id], coverage[package_id]
-        )
+        made[package_id] = _package(heads[package_id], candidates[package_id], units[package_id], coverage[package_id])
     return made
 
 
@@ -141,9 +139,7 @@ def build_problem(
         for row in package.candidates
         if (include is None or row.representation_type in include) and row.representation_type not in exclude
     ]
-    kept.sort(
-        key=lambda item: (first_time[item[0].group_id], item[0].group_id, item[1], item[0].candidate_id)
-    )
+    kept.sort(key=lambda item: (first_time[item[0].group_id], item[0].group_id, item[1], item[0].candidate_id))
     rows = [row for row, _ in kept]
     return Problem(
         label=package.label,
@@ -165,9 +161,7 @@ def _cost(package: PackageRows, row: CandidateRow, cost_model, costs: Mapping[st
     if cost_model == DECLARED:
         return row.cost
     if row.text is None:
-        raise InputError(
-            f"{package.label}: candidate {row.candidate_id} has no text; only 'declared' can cost it"
-        )
+        raise InputError(f"{package.label}: candidate {row.candidate_id} has no text; only 'declared' can cost it")
     return measure(cost_model, row.text)
 
 

@@ -77,25 +77,19 @@ def verify(
 def _solution_files(results: Path) -> Iterator[Path]:
     files = sorted((results / "solutions").glob(f"*/**/*{_SOLUTIONS}"))
     if not files:
-        raise InputError(
-            f"{results}: no solutions/*/**/*{_SOLUTIONS} to verify; name a results folder of a run"
-        )
+        raise InputError(f"{results}: no solutions/*/**/*{_SOLUTIONS} to verify; name a results folder of a run")
     yield from files
 
 
 def _package_tables(folder: Path) -> dict[str, pa.Table]:
-    return {
-        name: read_table(folder / f"{name}.parquet", name, list(columns)) for name, columns in COLUMNS.items()
-    }
+    return {name: read_table(folder / f"{name}.parquet", name, list(columns)) for name, columns in COLUMNS.items()}
 
 
 def _check_file(
     path: Path, tables: dict[str, pa.Table], solver: str, ties: bool, limit: float | None, solved: Solved
 ) -> pa.Table:
     solutions = read_table(path, "solutions")
-    selections = read_table(
-        path.with_name(path.name.removesuffix(_SOLUTIONS) + _SELECTIONS), "solution_selections"
-    )
+    selections = read_table(path.with_name(path.name.removesuffix(_SOLUTIONS) + _SELECTIONS), "solution_selections")
     problem = _problem(solutions)
     return check_solutions(
         solutions,
@@ -120,9 +114,7 @@ def _problem(solutions: pa.Table) -> dict[str, Any]:
         raise InputError(f"its metadata key 'problem' is not JSON ({error}); run snakemake again") from error
     missing = [part for part in parts if part not in problem]
     if missing:
-        raise InputError(
-            f"its metadata key 'problem' lacks {missing}; delete the file and run snakemake again"
-        )
+        raise InputError(f"its metadata key 'problem' lacks {missing}; delete the file and run snakemake again")
     return problem
 
 
@@ -131,9 +123,7 @@ def verify_main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="memaudit verify", description=__doc__)
     parser.add_argument("results", type=Path, help="results folder of a finished run")
     parser.add_argument("--solver", choices=SOLVERS, default="cp_sat", help="independent solver (cp_sat)")
-    parser.add_argument(
-        "--deep", action="store_true", help="also check which of the equal optima is reported"
-    )
+    parser.add_argument("--deep", action="store_true", help="also check which of the equal optima is reported")
     parser.add_argument("--limit", type=float, help="seconds for one solve (cp_sat: deterministic ones)")
     args = parser.parse_args(argv)
     report = verify(args.results, solver=args.solver, ties=args.deep, limit=args.limit, log=print)
@@ -150,8 +140,6 @@ def verify_main(argv: Sequence[str] | None = None) -> int:
 
 
 def _counts_text(counts: Counter[str] | dict[str, int]) -> str:
-    words = dict(
-        zip(STATUSES, ("equal", "not proved within the limit", "no claim", "mismatches"), strict=True)
-    )
+    words = dict(zip(STATUSES, ("equal", "not proved within the limit", "no claim", "mismatches"), strict=True))
     parts = ", ".join(f"{counts[status]} {word}" for status, word in words.items())
     return f"{counts['rows']} rows, {counts['instances']} instances: {parts}"

@@ -168,8 +168,7 @@ def _sessions(row: Mapping, where: str, notes: list[tuple[str, str]]) -> tuple[S
             notes.append(("repeated_session_id", detail))
         if experience_id in experience_ids:
             raise InputError(
-                f"{where}: session id {experience_id!r} collides with the name of a repeated session; "
-                f"rename it"
+                f"{where}: session id {experience_id!r} collides with the name of a repeated session; rename it"
             )
         seen.add(session_id)
         experience_ids.add(experience_id)

@@ -117,9 +117,7 @@ def label_ends(axes, ends: Mapping[str, tuple[float, str]], inches: float, size:
     across = axes.get_yaxis_transform()
     for name, y in zip(names, spread, strict=True):
         colour = ends[name][1]
-        axes.plot(
-            [1.005, 1.05], [ends[name][0], y], color=colour, linewidth=0.6, transform=across, clip_on=False
-        )
+        axes.plot([1.005, 1.05], [ends[name][0], y], color=colour, linewidth=0.6, transform=across, clip_on=False)
         axes.text(1.065, y, name, color=style.darker(colour), fontsize=size, va="center", transform=across)
 
 

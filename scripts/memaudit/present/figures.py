@@ -68,9 +68,7 @@ def _illustrated(suite: SuiteInfo, run: RunInfo) -> bool:
 def _with_ratio(frame: pd.DataFrame, suite: str) -> pd.DataFrame:
     rows = frame[frame["mean_ratio"].notna()]
     if rows.empty:
-        raise InputError(
-            f"suite {suite!r} has no package ratio that is defined and proven; there is nothing to draw"
-        )
+        raise InputError(f"suite {suite!r} has no package ratio that is defined and proven; there is nothing to draw")
     return rows
 
 
@@ -93,9 +91,7 @@ def budget_sweep(results: Results, suite: str):
         for writer in writers:
             look = style.looks(writers)[writer.name]
             line = summary[summary["writer"] == writer.name].sort_values("budget")
-            ax.fill_between(
-                line["budget"], line["ci_low"], line["ci_high"], color=look.colour, alpha=0.18, linewidth=0
-            )
+            ax.fill_between(line["budget"], line["ci_low"], line["ci_high"], color=look.colour, alpha=0.18, linewidth=0)
             ax.plot(
                 line["budget"],
                 line["mean_ratio"],
@@ -182,15 +178,11 @@ def validity_gap(results: Results, suite: str):
     }
     panels = panels_of(axes, len(names))
     for i, (ax, name) in enumerate(zip(panels, names, strict=True)):
-        values = summary[summary["distribution"] == name].pivot(
-            index="budget", columns="writer", values="mean_value"
-        )
+        values = summary[summary["distribution"] == name].pivot(index="budget", columns="writer", values="mean_value")
         full, without = values[optima["full"]], values[optima["no_validity"]]
         ax.fill_between(values.index, without, full, color=style.VERMILLION, alpha=0.16, linewidth=0)
         for pool, (text, colour, marker, dashes) in lines.items():
-            ax.plot(
-                values.index, values[optima[pool]], color=colour, marker=marker, linestyle=dashes, label=text
-            )
+            ax.plot(values.index, values[optima[pool]], color=colour, marker=marker, linestyle=dashes, label=text)
         budget_axis(ax, list(values.index), style.PANEL_WIDTH - 0.4)
         ax.set_ylim(0, None)
         ax.margins(y=0.08)
@@ -232,9 +224,7 @@ def representation_mix(results: Results, suite: str):
 
     def bars(budget: int) -> pd.DataFrame:
         at = mix[mix["budget"] == budget]
-        return at.pivot(index="writer", columns="representation_type", values="mean_count").reindex(
-            columns=list(looks)
-        )
+        return at.pivot(index="writer", columns="representation_type", values="mean_count").reindex(columns=list(looks))
 
     parts = {name: (style.prettify(name), colour, hatch) for name, (colour, hatch) in looks.items()}
     fig = _stacked_bars(results, suite, summary, bars, parts, "Memories kept, mean")
@@ -372,9 +362,7 @@ def _stacked_bars(
             ax.set_xlabel(quantity)
         ax.axvline(0, color=style.DARK_GREY, linewidth=0.6)
     axes.flat[0].set_xlim(0, widest * 1.04 or 1)
-    handles = [
-        Patch(facecolor=c, hatch=h or None, edgecolor="white", label=text) for text, c, h in parts.values()
-    ]
+    handles = [Patch(facecolor=c, hatch=h or None, edgecolor="white", label=text) for text, c, h in parts.values()]
     fig.legend(handles=handles, loc="outside lower left", ncols=across)
     return fig
 

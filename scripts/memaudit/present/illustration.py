@@ -62,9 +62,7 @@ def draw_package(package: Illustration):
     ax.plot([0.08, width - 0.08], [y, y], color=style.DARK_GREY, linewidth=0.6)
     ax.text(0.08, y - 0.09, "kept by OPT", fontsize=7, fontweight="bold", va="center")
     y -= 0.22
-    for solution, row_height in zip(
-        package.solutions.sort_values("budget").itertuples(), row_heights, strict=True
-    ):
+    for solution, row_height in zip(package.solutions.sort_values("budget").itertuples(), row_heights, strict=True):
         _draw_row(ax, solution, groups, boxes, kept[solution.budget], y, row_height, column, width)
         y -= row_height
     _legend(ax, boxes.values())
@@ -126,9 +124,7 @@ def _canvas(width: float, height: float):
     return ax
 
 
-def _time_axis(
-    ax, candidates: pd.DataFrame, groups: Mapping[str, list[str]], column: float, y: float
-) -> None:
+def _time_axis(ax, candidates: pd.DataFrame, groups: Mapping[str, list[str]], column: float, y: float) -> None:
     """An arrow through the groups with their time indexes and names."""
     end = _LEFT + column * len(groups)
     ax.text(0.08, y, "time", fontsize=7, fontweight="bold", va="center")
@@ -143,9 +139,7 @@ def _time_axis(
     for g, group in enumerate(groups):
         x = _LEFT + (g + 0.5) * column
         ax.plot([x], [y], marker="o", markersize=4, color=style.DARK_GREY)
-        ax.text(
-            x, y + 0.1, f"t = {first[group]}", fontsize=6.2, ha="center", va="bottom", color=style.DARK_GREY
-        )
+        ax.text(x, y + 0.1, f"t = {first[group]}", fontsize=6.2, ha="center", va="bottom", color=style.DARK_GREY)
         ax.text(
             x,
             y - 0.09,
@@ -182,9 +176,7 @@ def _draw_box(ax, box: _Box, x: float, top: float, column: float) -> None:
     for role in _ROLES:
         if box.roles.get(role, 0.0) > 0:
             share = width * box.roles[role] / total
-            ax.add_patch(
-                Rectangle((start, bottom), share, _BOX, facecolor=style.ROLE_COLOURS[role], linewidth=0)
-            )
+            ax.add_patch(Rectangle((start, bottom), share, _BOX, facecolor=style.ROLE_COLOURS[role], linewidth=0))
             start += share
     ax.add_patch(Rectangle((left, bottom), width, _BOX, fill=False, edgecolor=style.DARK_GREY, linewidth=0.5))
     digits = 0.07 + 0.055 * len(str(box.cost))
@@ -217,9 +209,7 @@ def _draw_box(ax, box: _Box, x: float, top: float, column: float) -> None:
     )
 
 
-def _draw_row(
-    ax, solution, groups, boxes, kept: set[str], y: float, row_height: float, column: float, width: float
-):
+def _draw_row(ax, solution, groups, boxes, kept: set[str], y: float, row_height: float, column: float, width: float):
     """What is kept at one budget, group by group; a dot where a group gives nothing."""
     middle = y - (row_height - 0.09 - _GAP) / 2
     ax.text(0.08, middle, f"B = {solution.budget}", fontsize=7, va="center")

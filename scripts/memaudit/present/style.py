@@ -182,9 +182,7 @@ def writer_class(writer: WriterInfo) -> str:
 
 def ordered(writers: Iterable[WriterInfo]) -> list[WriterInfo]:
     """By class, then the order above, then name."""
-    return sorted(
-        writers, key=lambda w: (CLASSES.index(writer_class(w)), _ORDER.get(w.name, len(_ORDER)), w.name)
-    )
+    return sorted(writers, key=lambda w: (CLASSES.index(writer_class(w)), _ORDER.get(w.name, len(_ORDER)), w.name))
 
 
 def by_class(writers: Iterable[WriterInfo]) -> dict[str, list[WriterInfo]]:

@@ -71,9 +71,7 @@ def summary(results: Results, suite: str) -> Document:
 def learned(results: Results, suite: str) -> Document:
     """The learned writers beside all others on the packages that they were not trained on (odd seeds)."""
     parts = [(setting, overall(part)) for setting, part in _by_setting(results, "learned", suite)]
-    return _ratio_document(
-        results, suite, parts, "Learned writers and all others, packages of odd seeds only"
-    )
+    return _ratio_document(results, suite, parts, "Learned writers and all others, packages of odd seeds only")
 
 
 @table(_many_distributions)
@@ -85,17 +83,13 @@ def stress(results: Results, suite: str) -> Document:
         parts.append(part)
         names = _distributions(info, part)
         for budget, at in part.groupby("budget"):
-            cells = {
-                (r.writer, r.distribution): f"{_number(r.mean_ratio)}{_zero(r)}" for r in at.itertuples()
-            }
+            cells = {(r.writer, r.distribution): f"{_number(r.mean_ratio)}{_zero(r)}" for r in at.itertuples()}
             frame = _grid(_writers(info, at), cells, {name: style.prettify(name) for name in names})
             sections.append(Section(_join(_name(info, setting), f"B = {budget}"), frame))
     tidy = pd.concat(parts)
     n = n_text(each_distribution(tidy))
     caption = f"Mean package ratio by writer and distribution; suite {suite}, {n} a column."
-    return Document(
-        caption, _tidy(info, tidy), tuple(sections), (*_ratio_notes(info, each_distribution(tidy)),)
-    )
+    return Document(caption, _tidy(info, tidy), tuple(sections), (*_ratio_notes(info, each_distribution(tidy)),))
 
 
 @table(_compared)
@@ -142,9 +136,7 @@ def decomposition(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             cells = {(r.writer, c): _number(getattr(r, c)) for r in at.itertuples() for c in columns}
             sections.append(
-                Section(
-                    _join(_name(info, setting), f"B = {budget}"), _grid(_writers(info, at), cells, columns)
-                )
+                Section(_join(_name(info, setting), f"B = {budget}"), _grid(_writers(info, at), cells, columns))
             )
     tidy = pd.concat(parts)
     what = "Write and retrieval failure, mean mass of current and invalidation units"
@@ -190,13 +182,9 @@ def status_counts(results: Results, suite: None = None) -> Document:
     frame = results.frame("status_counts")
     problem = {"suite": "Suite", "cost_model": "Costs", "pool": "Pool", "k": "k", "saturation": "h"}
     suites = [s.name for s in results.info.suites if s.name in set(frame["suite"])]
-    frame = frame.assign(
-        suite=pd.Categorical(frame["suite"], suites), status=pd.Categorical(frame["status"], STATUSES)
-    )
+    frame = frame.assign(suite=pd.Categorical(frame["suite"], suites), status=pd.Categorical(frame["status"], STATUSES))
     frame = frame.sort_values([*problem, "status"], ignore_index=True).astype({"suite": str, "status": str})
-    cells = frame.assign(
-        cell=[f"{r:,} ({d:,})" for r, d in zip(frame["rows"], frame["distinct"], strict=True)]
-    )
+    cells = frame.assign(cell=[f"{r:,} ({d:,})" for r, d in zip(frame["rows"], frame["distinct"], strict=True)])
     shown = cells.groupby([*problem, "status"], sort=False)["cell"].first().unstack(fill_value="0 (0)")
     shown = shown.reindex(columns=list(STATUSES), fill_value="0 (0)").reset_index().rename(columns=problem)
     rows = f"n = {int(frame['rows'].sum()):,} package-budget rows"
@@ -211,9 +199,7 @@ def status_counts(results: Results, suite: None = None) -> Document:
 
 def published_document(frame: pd.DataFrame) -> Document:
     """Every published value beside the one produced (rows of schema PUBLISHED)."""
-    counts = (
-        frame["status"].map(lambda s: s if s in ("reproduced", "differs") else "needs data").value_counts()
-    )
+    counts = frame["status"].map(lambda s: s if s in ("reproduced", "differs") else "needs data").value_counts()
     sections = []
     for item, part in frame.groupby("item", sort=False):
         shown = pd.DataFrame({
@@ -239,19 +225,14 @@ def published_document(frame: pd.DataFrame) -> Document:
 # ---- Shared parts
 
 
-def _ratio_document(
-    results: Results, suite: str, parts: Sequence[tuple[Setting, pd.DataFrame]], what: str
-) -> Document:
+def _ratio_document(results: Results, suite: str, parts: Sequence[tuple[Setting, pd.DataFrame]], what: str) -> Document:
     info = results.info.suite(suite)
     sections = []
     for setting, part in parts:
         cells = {
-            (r.writer, r.budget): f"{_interval(r.mean_ratio, r.ci_low, r.ci_high)}{_zero(r)}"
-            for r in part.itertuples()
+            (r.writer, r.budget): f"{_interval(r.mean_ratio, r.ci_low, r.ci_high)}{_zero(r)}" for r in part.itertuples()
         }
-        sections.append(
-            Section(_name(info, setting), _grid(_writers(info, part), cells, _budget_heads(part)))
-        )
+        sections.append(Section(_name(info, setting), _grid(_writers(info, part), cells, _budget_heads(part))))
     tidy = pd.concat([part for _, part in parts])
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
     return Document(caption, _tidy(info, tidy), tuple(sections), (_INTERVAL, *_ratio_notes(info, tidy)))
@@ -287,9 +268,7 @@ def _budget_heads(frame: pd.DataFrame) -> dict[int, str]:
 def _distributions(info: SuiteInfo, frame: pd.DataFrame) -> list[str]:
     """As configured, others after them, "all" last."""
     place = {name: i for i, name in enumerate(info.distributions)} | {"all": len(info.distributions) + 1}
-    return sorted(
-        set(frame["distribution"]), key=lambda name: (place.get(name, len(info.distributions)), name)
-    )
+    return sorted(set(frame["distribution"]), key=lambda name: (place.get(name, len(info.distributions)), name))
 
 
 def _tidy(info: SuiteInfo, frame: pd.DataFrame) -> pd.DataFrame:

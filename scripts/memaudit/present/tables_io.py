@@ -67,9 +67,7 @@ def _pad(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> 
 
 def _numeric_columns(frame: pd.DataFrame) -> list[bool]:
     """Columns whose cells all start like a number (or are missing) stand to the right."""
-    return [
-        all(re.match(r"[+-]?\d|n/a", str(cell)) for cell in frame.iloc[:, i]) for i in range(frame.shape[1])
-    ]
+    return [all(re.match(r"[+-]?\d|n/a", str(cell)) for cell in frame.iloc[:, i]) for i in range(frame.shape[1])]
 
 
 def to_latex(document: Document, label: str) -> str:
@@ -81,9 +79,7 @@ def to_latex(document: Document, label: str) -> str:
 
 
 def _latex_section(document: Document, heading: str, frame: pd.DataFrame, label: str) -> str:
-    caption = " ".join(
-        part for part in (document.caption, heading and f"{heading}.", *document.notes) if part
-    )
+    caption = " ".join(part for part in (document.caption, heading and f"{heading}.", *document.notes) if part)
     columns = "".join("r" if right else "l" for right in _numeric_columns(frame))
     rows = [" & ".join(map(_escape, row)) + r" \\" for row in frame.itertuples(index=False, name=None)]
     return "\n".join([

@@ -60,8 +60,12 @@ def _sort_by_slope(dv, dc, n):
         gap //= 3
 
 
-@njit(int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1), cache=True)
-def _bound(first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc):
+@njit(
+    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1), cache=True
+)
+def _bound(
+    first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc
+):
     """Upper bound on what candidates first, first+1, ... can add under budget `rem`.
 
     `g`: group of `first`; `in_group`: how many of that group are chosen already.
@@ -118,7 +122,9 @@ def _add(i, sign, cov_ptr, cov_unit, cov, z):
     int64(int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
 )
-def _greedy(k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of, count, chosen):
+def _greedy(
+    k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of, count, chosen
+):
     """Warm start: repeatedly the steepest feasible candidate. Fills chosen (0/1); returns its objective."""
     total, rem = 0, budget
     while True:
@@ -156,8 +162,23 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
         group_of[group_start[g] : group_start[g + 1]] = g
     groups = len(group_start) - 1
     chosen[:] = 0
-    greedy = _greedy(k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of,
-                     np.zeros(groups, np.int64), chosen)
+    greedy = _greedy(
+        k,
+        budget,
+        m,
+        group_start,
+        cost,
+        cov_ptr,
+        cov_unit,
+        cov,
+        weight,
+        slope,
+        intercept,
+        z,
+        group_of,
+        np.zeros(groups, np.int64),
+        chosen,
+    )
     best = greedy - 1  # so that the first optimum in tie-breaking order is found by the search itself
     dv = np.empty(n, np.int64)
     dc = np.empty(n, np.int64)
@@ -177,8 +198,25 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
         own = count[d] if d > 0 and g == group_of[path[d - 1]] else 0
         if bounded[d] != g:
             bounded[d] = g
-            limit_at[d] = worth[d] + _bound(i, g, own, k, budget - used[d], m, group_start, cost, cov_ptr, cov_unit, cov,
-                                            weight, slope, intercept, z, dv, dc)
+            limit_at[d] = worth[d] + _bound(
+                i,
+                g,
+                own,
+                k,
+                budget - used[d],
+                m,
+                group_start,
+                cost,
+                cov_ptr,
+                cov_unit,
+                cov,
+                weight,
+                slope,
+                intercept,
+                z,
+                dv,
+                dc,
+            )
         if i == n or limit_at[d] <= best:
             if i == n and worth[d] > best:
                 best = worth[d]
@@ -211,11 +249,54 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
 
 
 @njit(
-    types.void(int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    types.void(
+        int64,
+        int64,
+        int64,
+        int64,
+        int64,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+        _i1,
+    ),
     cache=True,
 )
-def _solve_range(lo, hi, k, budget, node_limit, group_at, cand_at, unit_at, line_at, group_start, cost, cov_ptr, cov_unit, cov,
-                 weight, slope, intercept, objective, bound, nodes, chosen):
+def _solve_range(
+    lo,
+    hi,
+    k,
+    budget,
+    node_limit,
+    group_at,
+    cand_at,
+    unit_at,
+    line_at,
+    group_start,
+    cost,
+    cov_ptr,
+    cov_unit,
+    cov,
+    weight,
+    slope,
+    intercept,
+    objective,
+    bound,
+    nodes,
+    chosen,
+):
     """`_solve` for instances lo..hi-1 of a batch, each with m = min(budget, its total cost) + 1."""
     for p in range(lo, hi):
         a, b = cand_at[p], cand_at[p + 1]
@@ -226,8 +307,20 @@ def _solve_range(lo, hi, k, budget, node_limit, group_at, cand_at, unit_at, line
         c = cost[a:b]
         within = min(budget, c.sum())
         objective[p], bound[p], nodes[p] = _solve(
-            k, within, within + 1, node_limit, starts, c, ptr, cov_unit[cells], cov[cells],
-            weight[unit_at[p] : unit_at[p + 1]], slope[lines], intercept[lines], chosen[a:b])
+            k,
+            within,
+            within + 1,
+            node_limit,
+            starts,
+            c,
+            ptr,
+            cov_unit[cells],
+            cov[cells],
+            weight[unit_at[p] : unit_at[p + 1]],
+            slope[lines],
+            intercept[lines],
+            chosen[a:b],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +353,29 @@ def solve_batch(instances: Batch, budget: int, k: int = 1, node_limit: int = DEF
     size = len(b)
     objective, bound, nodes = (np.zeros(size, np.int64) for _ in range(3))
     chosen = np.zeros(len(b.cost), np.int64)
-    _solve_range(0, size, k, budget, node_limit, b.group_at, b.cand_at, b.unit_at, b.line_at, b.group_start, b.cost, b.cov_ptr,
-                 b.cov_unit, b.cov, b.weight, b.slope, b.intercept, objective, bound, nodes, chosen)
+    _solve_range(
+        0,
+        size,
+        k,
+        budget,
+        node_limit,
+        b.group_at,
+        b.cand_at,
+        b.unit_at,
+        b.line_at,
+        b.group_start,
+        b.cost,
+        b.cov_ptr,
+        b.cov_unit,
+        b.cov,
+        b.weight,
+        b.slope,
+        b.intercept,
+        objective,
+        bound,
+        nodes,
+        chosen,
+    )
     return [_solution(b, p, budget, int(objective[p]), int(bound[p]), int(nodes[p]), chosen) for p in range(size)]
 
 
@@ -281,7 +395,9 @@ def _solution(b: Batch, p: int, budget: int, objective: int, bound: int, nodes: 
     closed = objective == bound
     # value * (B + 1) - cost <= bound, cost <= B
     bound_int = value if closed else (bound + within) // (within + 1)
-    return Solution(OPTIMAL if closed else LIMIT, value, bound_int, int(b.scale[p]), cost, tuple(selection.tolist()), nodes)
+    return Solution(
+        OPTIMAL if closed else LIMIT, value, bound_int, int(b.scale[p]), cost, tuple(selection.tolist()), nodes
+    )
 
 
 def _refuse_overflow(b: Batch, budget: int) -> None:

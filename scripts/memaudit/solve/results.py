@@ -9,7 +9,9 @@ import pyarrow as pa
 
 def merged_status(solutions: pa.Table, checks: pa.Table) -> pa.Table:
     """The solutions with `optimal` raised to `cross_checked` where a check proved the same value."""
-    proven = {i for i, equal in zip(checks["solution_id"].to_pylist(), checks["equal"].to_pylist(), strict=True) if equal}
+    proven = {
+        i for i, equal in zip(checks["solution_id"].to_pylist(), checks["equal"].to_pylist(), strict=True) if equal
+    }
     status = [
         "cross_checked" if s == "optimal" and i in proven else s
         for s, i in zip(solutions["status"].to_pylist(), solutions["solution_id"].to_pylist(), strict=True)
@@ -21,7 +23,11 @@ def merged_status(solutions: pa.Table, checks: pa.Table) -> pa.Table:
 def optimum_of(solutions: pa.Table, pool: str) -> dict[str, tuple[int, int, str]]:
     """package_id -> (value_int, scale, status) at `pool`; the table holds one problem and budget."""
     columns = solutions.select(["pool", "package_id", "value_int", "scale", "status"]).to_pydict()
-    return {package: (value, scale, status) for p, package, value, scale, status in zip(*columns.values(), strict=True) if p == pool}
+    return {
+        package: (value, scale, status)
+        for p, package, value, scale, status in zip(*columns.values(), strict=True)
+        if p == pool
+    }
 
 
 def selected_ids(selections: pa.Table) -> dict[tuple[str, str], list[str]]:

@@ -20,7 +20,9 @@ def recost(packages: Sequence[Package], cost_model: str, parameters: Mapping[str
     if cost_model == DECLARED:
         return list(packages)
     return [
-        p.with_costs(cost_of_texts(cost_model, p.visible.text, parameters, f"package {p.package_id} of suite {p.suite}"))
+        p.with_costs(
+            cost_of_texts(cost_model, p.visible.text, parameters, f"package {p.package_id} of suite {p.suite}")
+        )
         for p in packages
     ]
 
@@ -75,12 +77,30 @@ def solve_packages(
         for package, instance in zip(packages, per_pool[pool.name], strict=True):
             digest = hashes[id(instance)]
             s = solved[digest]
-            key = {"suite": package.suite, "package_id": package.package_id, "cost_model": cost_model,
-                   "pool": pool.name, "k": k, "saturation": saturation.name, "budget": budget}
-            add(solutions, **key, budget_spec=budget_spec, instance_hash=digest,
-                solution_id=f"{digest}.k{k}.{saturation.name}.{budget}", status=s.status, value_int=s.value_int,
-                bound_int=s.bound_int, scale=s.scale, value=s.value_int / s.scale, cost=s.cost,
-                n_selected=len(s.selection), nodes=s.nodes)
+            key = {
+                "suite": package.suite,
+                "package_id": package.package_id,
+                "cost_model": cost_model,
+                "pool": pool.name,
+                "k": k,
+                "saturation": saturation.name,
+                "budget": budget,
+            }
+            add(
+                solutions,
+                **key,
+                budget_spec=budget_spec,
+                instance_hash=digest,
+                solution_id=f"{digest}.k{k}.{saturation.name}.{budget}",
+                status=s.status,
+                value_int=s.value_int,
+                bound_int=s.bound_int,
+                scale=s.scale,
+                value=s.value_int / s.scale,
+                cost=s.cost,
+                n_selected=len(s.selection),
+                nodes=s.nodes,
+            )
             kept = positions[pool.name, package.content_hash]
             for i in s.selection:
                 add(selections, **key, candidate_id=package.visible.candidate_ids[kept[i]])

@@ -64,9 +64,7 @@ class Draft:
 
     @property
     def units(self) -> list[Unit]:
-        return [
-            Unit(self._prefix + name, weight, *self._labels[name]) for name, weight in self.weights.items()
-        ]
+        return [Unit(self._prefix + name, weight, *self._labels[name]) for name, weight in self.weights.items()]
 
     @property
     def candidates(self) -> list[Candidate]:

@@ -34,9 +34,7 @@ class Spread(BaseModel):
 
 
 @stress("update_chain_randomized", 1009, texts_ours=False, parameters=Spread)
-def update_chain_randomized(
-    draft: Draft, rng: Random, normal_count: int, update_count: int, spread: Spread
-) -> None:
+def update_chain_randomized(draft: Draft, rng: Random, normal_count: int, update_count: int, spread: Spread) -> None:
     fill_chain(draft, _near(rng, chain_length(update_count), spread.length_spread, 2))
     randomize(draft, rng, spread)
 

@@ -93,9 +93,7 @@ def generate(
     extra = () if checked is None else (checked,)
     draft = known.make(seed, normal_count, update_count, *extra)
     queries = [Query(f"q:{u.unit_id}", (u.unit_id,)) for u in draft.units if u.weight > 0]
-    return build(
-        suite, draft.package_id, distribution, seed, draft.candidates, draft.units, draft.coverage, queries
-    )
+    return build(suite, draft.package_id, distribution, seed, draft.candidates, draft.units, draft.coverage, queries)
 
 
 def _check_counts(suite: str, seed: int, normal_count: int, update_count: int) -> None:

@@ -70,12 +70,8 @@ def fill_chain(draft: Draft, length: int) -> None:
             ),
             Memory("current_only", "atomic_fact", 2, {new: 1.0}, f"FACT current version {k}"),
             Memory("invalidate_only", "tombstone", 1, {gone: 1.0}, f"TOMBSTONE version {k - 1}"),
-            Memory(
-                "compound", "compound_update", 3, {new: 0.95, gone: 1.0}, f"UPDATE version {k - 1} to {k}"
-            ),
-            Memory(
-                "summary_update", "summary", 3, {new: 0.65, gone: 0.65}, f"summary correction to version {k}"
-            ),
+            Memory("compound", "compound_update", 3, {new: 0.95, gone: 1.0}, f"UPDATE version {k - 1} to {k}"),
+            Memory("summary_update", "summary", 3, {new: 0.65, gone: 0.65}, f"summary correction to version {k}"),
         )
 
 
@@ -154,9 +150,7 @@ def _closure(draft: Draft, i: int) -> None:
             {closed: 1.0, gone: 1.0},
             f"UPDATE open interval {i} to closed",
         ),
-        Memory(
-            "closure_summary", "summary", 3, {closed: 0.7, gone: 0.7}, f"summary closure for interval {i}"
-        ),
+        Memory("closure_summary", "summary", 3, {closed: 0.7, gone: 0.7}, f"summary closure for interval {i}"),
     )
 
 
@@ -268,9 +262,7 @@ def summary_tradeoff(draft: Draft, rng: Random, normal_count: int, update_count:
                 {first: 0.72, second: 0.72, context: 0.45},
                 f"balanced summary of episode {i}",
             ),
-            Memory(
-                "raw_episode", "raw_span", 5, {first: 1.0, second: 1.0, context: 0.85}, f"raw episode {i}"
-            ),
+            Memory("raw_episode", "raw_span", 5, {first: 1.0, second: 1.0, context: 0.85}, f"raw episode {i}"),
         )
 
 
@@ -377,9 +369,7 @@ def _future_query(draft: Draft, i: int, aspects: tuple[str, ...], topic: str) ->
     draft.experience(
         f"future_query_{i}",
         Memory("cheap_hint", "atomic_fact", 1, {needed[0]: 1.0, needed[1]: 0.12}, f"FACT {topic} hint", 0.74),
-        Memory(
-            "complete_summary", "summary", max(3, m), whole, f"summary of {topic} with {', '.join(aspects)}"
-        ),
+        Memory("complete_summary", "summary", max(3, m), whole, f"summary of {topic} with {', '.join(aspects)}"),
         Memory(
             "compound_case",
             "compound_evidence",
@@ -443,9 +433,7 @@ def scope_shift_v2(draft: Draft, rng: Random, normal_count: int, update_count: i
     )
     draft.experience(
         "conference_exception",
-        Memory(
-            "conference_hint", "atomic_fact", 1, {conference: 0.85}, f"FACT {subject} at conferences", 0.72
-        ),
+        Memory("conference_hint", "atomic_fact", 1, {conference: 0.85}, f"FACT {subject} at conferences", 0.72),
         Memory(
             "conference_scoped_exception",
             "summary",
@@ -474,12 +462,8 @@ def scope_shift_v2(draft: Draft, rng: Random, normal_count: int, update_count: i
     )
     draft.experience(
         "current_scoped_correction",
-        Memory(
-            "current_fact_only", "atomic_fact", 2, {current: 1.0}, f"FACT current {subject} at conferences"
-        ),
-        Memory(
-            "invalidate_historical", "tombstone", 1, {gone: 1.0}, f"TOMBSTONE earlier {subject} preference"
-        ),
+        Memory("current_fact_only", "atomic_fact", 2, {current: 1.0}, f"FACT current {subject} at conferences"),
+        Memory("invalidate_historical", "tombstone", 1, {gone: 1.0}, f"TOMBSTONE earlier {subject} preference"),
         Memory(
             "compound_scoped_update",
             "compound_update",

@@ -1,5 +1,1 @@
-"""Writers: importing this package fills the registry."""
-
-from . import coverage_free, estimated, oracle, proxies
-
-__all__ = ["coverage_free", "estimated", "oracle", "proxies"]
+"""Writers: `registry` (what a rule is), `rules` (all of ours), `stage` (what they keep of a suite)."""

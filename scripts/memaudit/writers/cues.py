@@ -26,10 +26,24 @@ CUE_GROUPS: tuple[tuple[float, tuple[str, ...]], ...] = (
 
 SIGNATURE_MIN_LENGTH = 4
 # Words that identify nothing ("the" is below the length limit anyway; kept as the rule states it).
-SIGNATURE_STOPWORDS = frozenset({
-    "about", "after", "before", "between", "current", "detail", "evidence", "fact", "from", "that",
-    "the", "this", "user", "with",
-})
+SIGNATURE_STOPWORDS = frozenset(
+    {
+        "about",
+        "after",
+        "before",
+        "between",
+        "current",
+        "detail",
+        "evidence",
+        "fact",
+        "from",
+        "that",
+        "the",
+        "this",
+        "user",
+        "with",
+    }
+)
 _LETTERS_AND_DIGITS = re.compile(r"[^\W_]+")
 
 

@@ -28,8 +28,17 @@ from .registry import rule
 
 # Type priors of the default estimate, by canonical type (raw_span is raw, atomic_fact is fact).
 PRIORS = {
-    "compound_update": 3.2, "compound_evidence": 3.0, "tombstone": 2.6, "abstention": 2.4, "uncertainty": 2.3,
-    "interval_fact": 2.0, "raw": 2.0, "summary": 1.7, "graph_edge": 1.6, "skill": 1.6, "fact": 1.55,
+    "compound_update": 3.2,
+    "compound_evidence": 3.0,
+    "tombstone": 2.6,
+    "abstention": 2.4,
+    "uncertainty": 2.3,
+    "interval_fact": 2.0,
+    "raw": 2.0,
+    "summary": 1.7,
+    "graph_edge": 1.6,
+    "skill": 1.6,
+    "fact": 1.55,
 }
 OTHER_PRIOR = 1.0
 
@@ -149,9 +158,7 @@ def _supplied(visible: VisiblePackage, i: int) -> float | None:
         if not coverage:
             return None
         if None in coverage.values():
-            raise InputError(
-                f"candidate {visible.candidate_ids[i]}: estimated_coverage has a null entry; remove it"
-            )
+            raise InputError(f"candidate {visible.candidate_ids[i]}: estimated_coverage has a null entry; remove it")
         value = sum(min(1.0, entry) for entry in coverage.values())
     if not math.isfinite(value):
         raise InputError(
@@ -178,9 +185,7 @@ class _Estimates:
     cost: list[int]
 
 
-def _estimates(
-    visible: VisiblePackage, profile: str, model: str, ridge: Sequence[float] | None
-) -> _Estimates:
+def _estimates(visible: VisiblePackage, profile: str, model: str, ridge: Sequence[float] | None) -> _Estimates:
     if profile == "learned" and ridge is not None:
         # As bytes, so that they can key the cache.
         return _cached_estimates(visible, profile, model, np.asarray(ridge, dtype=np.float64).tobytes())
@@ -265,7 +270,7 @@ def _gvt(group_start, cost, token_ptr, token, rank, value, thresholds, kept, nov
                 if pick < 0 or _larger(marg, cost[i], rank[i], pick_marg, cost[pick], rank[pick]):
                     pick, pick_marg = i, marg
             if pick >= 0:
-                held[token[token_ptr[pick]:token_ptr[pick + 1]]] = True
+                held[token[token_ptr[pick] : token_ptr[pick + 1]]] = True
                 chosen[size] = pick
                 size += 1
                 total += pick_marg
@@ -292,17 +297,13 @@ def _greedy(group_start, cost, token_ptr, token, rank, value, kept, novel, budge
             density = marg / cost[i]
             if marg <= EPSILON or density < pick_density:
                 continue
-            if (
-                pick < 0
-                or density > pick_density
-                or _larger(marg, cost[i], rank[i], pick_marg, cost[pick], rank[pick])
-            ):
+            if pick < 0 or density > pick_density or _larger(marg, cost[i], rank[i], pick_marg, cost[pick], rank[pick]):
                 pick, pick_marg, pick_density = i, marg, density
         if pick < 0:
             return chosen[:size]
-        held[token[token_ptr[pick]:token_ptr[pick + 1]]] = True
+        held[token[token_ptr[pick] : token_ptr[pick + 1]]] = True
         g = np.searchsorted(group_start, pick, side="right") - 1
-        is_open[group_start[g]:group_start[g + 1]] = False
+        is_open[group_start[g] : group_start[g + 1]] = False
         chosen[size] = pick
         size += 1
         used += cost[pick]

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from sklearn.linear_model import Ridge
 
 from ..errors import InputError
 from ..objective import Instance, scale
@@ -21,11 +20,28 @@ TRAINS_ON = "even seeds"
 SCORES_ON = "odd seeds"
 
 TYPES = (
-    "compound_update", "compound_evidence", "tombstone", "abstention", "uncertainty", "interval_fact", "raw",
-    "summary", "graph_edge", "skill", "fact", "other",
+    "compound_update",
+    "compound_evidence",
+    "tombstone",
+    "abstention",
+    "uncertainty",
+    "interval_fact",
+    "raw",
+    "summary",
+    "graph_edge",
+    "skill",
+    "fact",
+    "other",
 )
 FEATURES = (
-    "bias", "cost", "inverse_cost", "root_cost", "confidence", "time", "signature_tokens", "cue_share",
+    "bias",
+    "cost",
+    "inverse_cost",
+    "root_cost",
+    "confidence",
+    "time",
+    "signature_tokens",
+    "cue_share",
     *(f"type:{t}" for t in TYPES),
     *(f"cue:{cues[0]}" for _, cues in CUE_GROUPS),
 )
@@ -91,6 +107,8 @@ def fit_ridge(training: Sequence[Package]) -> np.ndarray:
     The target is the singleton value of F under the default saturation. Penalty 1.0 on every coefficient but
     the bias, .01 there. Raises InputError when there is no candidate to learn from.
     """
+    from sklearn.linear_model import Ridge  # slow to import, and only needed here
+
     if not any(len(package) for package in training):
         raise InputError(
             f"profile 'learned' trains on packages of {TRAINS_ON} and was given none with a candidate; add "
@@ -114,8 +132,7 @@ def predict(visible: VisiblePackage, ridge: Sequence[float]) -> np.ndarray:
     coefficients = np.asarray(ridge, dtype=np.float64)
     if coefficients.shape != (len(FEATURES),):
         raise InputError(
-            f"parameter ridge holds {coefficients.size} coefficients, the features are {len(FEATURES)}; "
-            f"fit it again"
+            f"parameter ridge holds {coefficients.size} coefficients, the features are {len(FEATURES)}; fit it again"
         )
     # Row sums, not a matrix product: equal feature rows must give equal bits, ties depend on it.
     return np.maximum((features(visible) * coefficients).sum(axis=1), 0.0)

@@ -126,8 +126,7 @@ def _gvt(group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, ra
 
 
 @njit(int64(int64, int64, int64, boolean[::1], _ints, *_INSTANCE, float64), cache=True)
-def _densest(first, last, room, is_open, z, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, rank,
-             scale):
+def _densest(first, last, room, is_open, z, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, rank, scale):
     """Of the open candidates first..last-1 that cost at most `room` and have a positive marginal at z, the
     max by (density, marg, -cost, id); -1 where there is none."""
     pick, pick_marg, pick_density = -1, 0, 0.0
@@ -138,9 +137,10 @@ def _densest(first, last, room, is_open, z, cost, cov_ptr, cov_unit, cov, weight
         if marg / scale <= EPSILON:
             continue
         density = marg / (scale * cost[i])
-        if pick < 0 or density > pick_density or (
-            density == pick_density
-            and _larger(marg, cost[i], rank[i], pick_marg, cost[pick], rank[pick])
+        if (
+            pick < 0
+            or density > pick_density
+            or (density == pick_density and _larger(marg, cost[i], rank[i], pick_marg, cost[pick], rank[pick]))
         ):
             pick, pick_marg, pick_density = i, marg, density
     return pick
@@ -154,8 +154,9 @@ def _density_only(group_start, cost, cov_ptr, cov_unit, cov, weight, slope, inte
     size, used = 0, 0
     for g in range(len(group_start) - 1):
         first, last = group_start[g], group_start[g + 1]
-        pick = _densest(first, last, budget - used, is_open, z, cost, cov_ptr, cov_unit, cov, weight, slope,
-                        intercept, rank, scale)
+        pick = _densest(
+            first, last, budget - used, is_open, z, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, rank, scale
+        )
         if pick >= 0:
             _insert(pick, z, cov_ptr, cov_unit, cov)
             chosen[size] = pick
@@ -171,13 +172,14 @@ def _greedy(group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept,
     chosen = np.empty(len(group_start) - 1, dtype=np.int64)
     size, used = 0, 0
     while True:
-        pick = _densest(0, len(cost), budget - used, is_open, z, cost, cov_ptr, cov_unit, cov, weight, slope,
-                        intercept, rank, scale)
+        pick = _densest(
+            0, len(cost), budget - used, is_open, z, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, rank, scale
+        )
         if pick < 0:
             return chosen[:size]
         _insert(pick, z, cov_ptr, cov_unit, cov)
         g = np.searchsorted(group_start, pick, side="right") - 1
-        is_open[group_start[g]:group_start[g + 1]] = False
+        is_open[group_start[g] : group_start[g + 1]] = False
         chosen[size] = pick
         size += 1
         used += cost[pick]

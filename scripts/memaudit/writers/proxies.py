@@ -20,44 +20,136 @@ from .registry import rule
 
 PROXIES = frozenset({"mem0_extract", "memgpt_tiered", "amac_admission", "amem_graph"})
 
-STOPWORDS = frozenset({
-    "a", "about", "after", "and", "for", "in", "is", "of", "old", "or", "that", "the", "to", "user",
-    "with",
-})
-SALIENT_TERMS = frozenset({
-    "abstain", "actually", "changed", "closed", "conflict", "correction", "current", "evidence",
-    "exception", "fact", "invalid", "invalidate", "invalidated", "no", "not", "now", "outcome",
-    "prefer", "preference", "scope", "superseded", "tombstone", "update",
-})
+STOPWORDS = frozenset(
+    {
+        "a",
+        "about",
+        "after",
+        "and",
+        "for",
+        "in",
+        "is",
+        "of",
+        "old",
+        "or",
+        "that",
+        "the",
+        "to",
+        "user",
+        "with",
+    }
+)
+SALIENT_TERMS = frozenset(
+    {
+        "abstain",
+        "actually",
+        "changed",
+        "closed",
+        "conflict",
+        "correction",
+        "current",
+        "evidence",
+        "exception",
+        "fact",
+        "invalid",
+        "invalidate",
+        "invalidated",
+        "no",
+        "not",
+        "now",
+        "outcome",
+        "prefer",
+        "preference",
+        "scope",
+        "superseded",
+        "tombstone",
+        "update",
+    }
+)
 SALIENT_TYPES = frozenset({"tombstone", "compound_update", "abstention", "uncertainty"})
-ANCHOR_TERMS = frozenset({
-    "bridge", "conference", "constraint", "current", "duration", "edge", "end", "exception",
-    "historical", "invalid", "invalidated", "link", "outcome", "scope", "scoped", "source", "start",
-    "tool", "travel", "update",
-})
+ANCHOR_TERMS = frozenset(
+    {
+        "bridge",
+        "conference",
+        "constraint",
+        "current",
+        "duration",
+        "edge",
+        "end",
+        "exception",
+        "historical",
+        "invalid",
+        "invalidated",
+        "link",
+        "outcome",
+        "scope",
+        "scoped",
+        "source",
+        "start",
+        "tool",
+        "travel",
+        "update",
+    }
+)
 _ANCHOR_PREFIXES = ("invalid", "scope", "update")
 _TOKEN = re.compile(r"[a-z0-9_:-]+")
 
 # Priors by canonical type (raw_span is raw, atomic_fact is fact), and of any other type.
 MEM0_PRIORS = {
-    "fact": 1.28, "graph_edge": 1.18, "tombstone": 1.18, "skill": 1.16, "compound_update": 1.14,
-    "abstention": 1.12, "uncertainty": 1.12, "interval_fact": 1.10, "summary": 1.0,
-    "compound_evidence": 1.0, "raw": 0.72, "other": 0.85,
+    "fact": 1.28,
+    "graph_edge": 1.18,
+    "tombstone": 1.18,
+    "skill": 1.16,
+    "compound_update": 1.14,
+    "abstention": 1.12,
+    "uncertainty": 1.12,
+    "interval_fact": 1.10,
+    "summary": 1.0,
+    "compound_evidence": 1.0,
+    "raw": 0.72,
+    "other": 0.85,
 }
 MEMGPT_PRIORS = {
-    "raw": 1.15, "compound_update": 1.15, "compound_evidence": 1.10, "summary": 1.05, "tombstone": 1.05,
-    "fact": 1.0, "interval_fact": 1.0, "abstention": 1.0, "uncertainty": 1.0, "graph_edge": 0.95,
-    "skill": 0.95, "other": 0.90,
+    "raw": 1.15,
+    "compound_update": 1.15,
+    "compound_evidence": 1.10,
+    "summary": 1.05,
+    "tombstone": 1.05,
+    "fact": 1.0,
+    "interval_fact": 1.0,
+    "abstention": 1.0,
+    "uncertainty": 1.0,
+    "graph_edge": 0.95,
+    "skill": 0.95,
+    "other": 0.90,
 }
 AMAC_PRIORS = {
-    "compound_update": 1.22, "tombstone": 1.20, "compound_evidence": 1.14, "interval_fact": 1.12,
-    "abstention": 1.12, "uncertainty": 1.12, "fact": 1.10, "graph_edge": 1.08, "skill": 1.08,
-    "summary": 1.06, "raw": 0.92, "other": 0.95,
+    "compound_update": 1.22,
+    "tombstone": 1.20,
+    "compound_evidence": 1.14,
+    "interval_fact": 1.12,
+    "abstention": 1.12,
+    "uncertainty": 1.12,
+    "fact": 1.10,
+    "graph_edge": 1.08,
+    "skill": 1.08,
+    "summary": 1.06,
+    "raw": 0.92,
+    "other": 0.95,
 }
 AMEM_PRIORS = {
-    "graph_edge": 1.34, "compound_update": 1.30, "compound_evidence": 1.26, "summary": 1.22,
-    "interval_fact": 1.18, "skill": 1.16, "tombstone": 1.14, "fact": 1.08, "abstention": 1.05,
-    "uncertainty": 1.05, "raw": 0.76, "other": 0.90,
+    "graph_edge": 1.34,
+    "compound_update": 1.30,
+    "compound_evidence": 1.26,
+    "summary": 1.22,
+    "interval_fact": 1.18,
+    "skill": 1.16,
+    "tombstone": 1.14,
+    "fact": 1.08,
+    "abstention": 1.05,
+    "uncertainty": 1.05,
+    "raw": 0.76,
+    "other": 0.90,
 }
 
 MEM0_EXTRACTED = frozenset({"fact", "graph_edge", "skill"})
@@ -412,10 +504,7 @@ def _memgpt_proposals(visible: VisiblePackage) -> tuple[list[int], list[float]]:
 def _amac_scores(visible: VisiblePackage) -> list[float]:
     """The part of each candidate's A-MAC score before novelty."""
     c = _candidates(visible)
-    return [
-        _prior(AMAC_PRIORS, kind) + 0.62 * c.salience[i] + 0.42 * c.confidence[i]
-        for i, kind in enumerate(c.kind)
-    ]
+    return [_prior(AMAC_PRIORS, kind) + 0.62 * c.salience[i] + 0.42 * c.confidence[i] for i, kind in enumerate(c.kind)]
 
 
 @lru_cache(maxsize=512)

@@ -85,9 +85,7 @@ def rule_from_file(spec: str, sees: str = "metadata") -> Rule:
     return Rule(spec, sees, function, getattr(module, "fit", None), reads_text=True)
 
 
-def check_feasible(
-    package: Package, selection: Sequence[int], budget: int, who: str, k: int = 1
-) -> list[int]:
+def check_feasible(package: Package, selection: Sequence[int], budget: int, who: str, k: int = 1) -> list[int]:
     """The selection, sorted; InputError when it repeats or invents a position, passes the budget, or holds
     more than k candidates of a group."""
     where = f"writer {who} on package {package.package_id} of suite {package.suite} at budget {budget}"
@@ -104,9 +102,7 @@ def check_feasible(
     return chosen
 
 
-def run(
-    writer: Writer, package: Package, instance: Instance, budget: int, parameters: Mapping[str, Any]
-) -> list[int]:
+def run(writer: Writer, package: Package, instance: Instance, budget: int, parameters: Mapping[str, Any]) -> list[int]:
     """Positions that `writer` keeps of `package` (already restricted to the writer's pool) under `budget`.
 
     `parameters` are the writer's own plus what its fit made. A rule that sees metadata gets only that.
