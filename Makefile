@@ -63,7 +63,7 @@ docs: setup ## write config/schema.json and the key tables of config/README.md a
 	$(PY) tools/make_docs.py
 
 bench: setup ## measure the solver and the checkers
-	$(PY) -m memaudit bench
+	$(PY) tools/bench.py
 
 lock: setup ## resolve the dependencies of pyproject.toml anew (all to the newest: UPGRADE=--upgrade)
 	@tools/make_uv.sh $(PY)

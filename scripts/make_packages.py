@@ -3,20 +3,15 @@
 from pathlib import Path
 
 from job import log_to
-from memaudit.package_io import write_packages
+from memaudit.package_io import package_tables, write_packages
 from memaudit.stage_io import stage_metadata
 from memaudit.suites_io import build_suite, label_source
 
 log_to(snakemake.log)
 suite, source = snakemake.wildcards.suite, snakemake.params.source
 made = build_suite(suite, source, snakemake.input)
-write_packages(
-    Path(snakemake.output[0]).parent,
-    made.packages,
-    suite=suite,
-    label_source=label_source(source),
-    unscored=made.unscored,
-    warnings=made.warnings,
-    metadata=stage_metadata(snakemake.input, snakemake.params),
+tables = package_tables(
+    made.packages, suite=suite, label_source=label_source(source), unscored=made.unscored, warnings=made.warnings
 )
+write_packages(Path(snakemake.output[0]).parent, tables, stage_metadata(snakemake.input, snakemake.params))
 print(f"{len(made.packages)} packages, {len(made.unscored)} unscored, {len(made.warnings)} warnings")

@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import pyarrow as pa
+
 from .package import Candidate, Package, Query, Unit, build
-from .table_io import read_table, write_table
+from .table_io import read_table, to_table, write_table
 
 # The tables of a suite's packages, in the order of results/packages/{suite}/.
 PACKAGE_TABLES = (
@@ -24,16 +26,22 @@ PACKAGE_TABLES = (
 
 
 def write_packages(
-    folder: str | Path,
+    folder: str | Path, tables: Mapping[str, pa.Table], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write the tables of `package_tables` into `folder`."""
+    for name, table in tables.items():
+        write_table(Path(folder) / f"{name}.parquet", name, table, metadata)
+
+
+def package_tables(
     packages: Iterable[Package],
     *,
+    suite: str,
     label_source: str,
     unscored: Iterable[Mapping[str, str]] = (),
     warnings: Iterable[Mapping[str, str]] = (),
-    suite: str,
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write every table of `PACKAGE_TABLES` into `folder`.
+) -> dict[str, pa.Table]:
+    """Every table of `PACKAGE_TABLES` for a suite.
 
     `label_source` names who labelled coverage (one source, pass "1"; its non-zero cells are the coverage).
     `unscored` rows: source_id, category, reason. `warnings` rows: source_id, kind, detail.
@@ -99,8 +107,7 @@ def write_packages(
         add("unscored", suite=suite, **row)
     for row in warnings:
         add("warnings", suite=suite, **row)
-    for name in PACKAGE_TABLES:
-        write_table(Path(folder) / f"{name}.parquet", name, rows[name], metadata)
+    return {name: to_table(name, rows[name]) for name in PACKAGE_TABLES}
 
 
 def read_packages(folder: str | Path) -> list[Package]:

@@ -13,7 +13,7 @@ from memaudit.natural.build import LABEL_SOURCE, build_packages, support_slice
 from memaudit.natural.conversations import Session, Turn
 from memaudit.natural.conversations_io import load_examples
 from memaudit.natural.turns import RAW_SPAN_WORDS, spans
-from memaudit.package_io import read_packages, write_packages
+from memaudit.package_io import package_tables, read_packages, write_packages
 
 INVENTED = Path(__file__).parents[1] / "fixtures" / "longmemeval_invented.json"
 
@@ -247,14 +247,14 @@ def test_order_of_input_does_not_matter(examples, result):
 
 
 def test_tables_keep_texts_exactly(tmp_path, result):
-    write_packages(
-        tmp_path,
+    tables = package_tables(
         result.packages,
+        suite="natural",
         label_source=LABEL_SOURCE,
         unscored=result.unscored,
         warnings=result.warnings,
-        suite="natural",
     )
+    write_packages(tmp_path, tables)
     for before, after in zip(result.packages, read_packages(tmp_path), strict=True):
         assert after.visible.text == before.visible.text
         assert after.units == before.units and after.queries == before.queries
