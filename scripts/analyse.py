@@ -34,7 +34,7 @@ frames = {
 if snakemake.input.scores:
     scores = all_rows("scores", snakemake.input.scores)
     selections = all_rows("selections", snakemake.input.selections)
-    notes = summary.text_notes([suite] if params.synthetic else [], params.text_writers)
+    notes = summary.text_notes({suite: params.texts_ours}, params.text_writers)
     frames["summary"] = summary.summarise(scores, notes=notes, **bootstrap)
     frames["paired"] = summary.paired(scores, params.references, **bootstrap)
     frames["decomposition"] = summary.decomposition(scores)

@@ -121,13 +121,18 @@ def test_all_distributions_together_only_where_there_are_several():
         summarise(frame(score("p1", distribution="all")))
 
 
-def test_notes_go_to_writers_that_read_texts_in_synthetic_suites():
-    rows = [score("p", "reader"), score("p", "blind"), score("p", "reader", suite="natural")]
-    result = summarise(table(*rows), resamples=5, notes=text_notes(["s"], ["reader"]))
-    notes = result.set_index(["suite", "writer"])["note"]
-    assert notes["s", "reader"] == OWN_TEXTS_NOTE
-    assert notes[[("s", "blind"), ("natural", "reader")]].isna().all()
-    assert fits("summary", result)["note"].null_count == 2
+def test_notes_go_to_writers_that_read_texts_where_the_texts_are_ours():
+    rows = [
+        score("p", "reader"),
+        score("p", "blind"),
+        score("q", "reader", distribution="e"),
+        score("p", "reader", suite="t"),
+    ]
+    result = summarise(table(*rows), resamples=5, notes=text_notes({"s": ["e"], "t": []}, ["reader"]))
+    notes = result.set_index(["suite", "distribution", "writer"])["note"]
+    ours = [("s", "e", "reader"), ("s", "all", "reader")]
+    assert (notes[ours] == OWN_TEXTS_NOTE).all() and notes.drop(ours).isna().all()
+    assert fits("summary", result)["note"].null_count == len(result) - 2
 
 
 def test_two_specs_of_one_budget_and_repeated_packages_are_refused():

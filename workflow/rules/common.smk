@@ -14,6 +14,7 @@ from memaudit.config_io import load_config
 from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
 from memaudit.manifest_io import sha256
 from memaudit.provenance import code_hash
+from memaudit.synthetic import TEXTS_OURS
 from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
 
 # --configfile replaces the default file (two files are never mixed); --config overrides top-level keys.

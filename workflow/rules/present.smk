@@ -18,7 +18,7 @@ rule analyse:
         references=list(INFO.references),
         text_writers=lambda w: [x.name for x in writers_of(w.suite) if x.rule.reads_text],
         learned=lambda w: [x.name for x in writers_of(w.suite) if x.parameters.get("profile") == "learned"],
-        synthetic=lambda w: CONFIG.suites[w.suite].source == "synthetic",
+        texts_ours=lambda w: sorted(TEXTS_OURS & set(INFO.suite(w.suite).distributions)),
         code=code_hash(["memaudit.analysis.summary"]),
     log:
         OUT + "/logs/analyse/{suite}.log",

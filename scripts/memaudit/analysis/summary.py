@@ -24,7 +24,9 @@ Frame = pa.Table | pd.DataFrame
 Clusters = Mapping[str, Mapping[str, str]]
 
 ALL = "all"
-OWN_TEXTS_NOTE = "reads texts; the texts of some synthetic distributions are ours, not the paper's"
+# (suite, distribution, writer) -> note.
+Notes = Mapping[tuple[str, str, str], str]
+OWN_TEXTS_NOTE = "reads texts; those of some distributions are ours, not the paper's"
 
 _PROBLEM = ["cost_model", "k", "saturation", "budget"]
 _INSTANCE = ["cost_model", "pool", "k", "saturation"]
@@ -53,7 +55,7 @@ def summarise(
     *,
     resamples: int = 1000,
     seed: int = 0,
-    notes: Mapping[tuple[str, str], str] | None = None,
+    notes: Notes | None = None,
     clusters: Clusters | None = None,
 ) -> pd.DataFrame:
     """Schema SUMMARY: one row per suite, distribution, problem, budget and writer.
@@ -62,7 +64,7 @@ def summarise(
     n_unproven ones (OPT not proven) are left out of it. opt_zero_n: packages with a proven OPT of 0.
     mean_opt: over packages with a proven OPT. mean_queries_covered: mean share of a package's queries with
     all required units covered, over packages with a query. All other means: over all packages of the row,
-    n + undefined_n + n_unproven. `notes`: (suite, writer) -> note (see `text_notes`).
+    n + undefined_n + n_unproven. `notes`: see `text_notes`.
     Raises InputError where a row has two budget specs (keep one spec per absolute budget).
     """
     columns = ["ratio", "opt_status", "opt_int", "opt", "queries", "queries_covered", "pool", "budget_spec"]
@@ -71,7 +73,10 @@ def summarise(
     rows = []
     for key, part in _groups(frame, _row_with("pool"), "summary"):
         row = dict(zip(_row_with("pool"), key, strict=True))
-        row |= {"budget_spec": _one_spec(row, part), "note": notes.get((row["suite"], row["writer"]))}
+        row |= {
+            "budget_spec": _one_spec(row, part),
+            "note": notes.get(tuple(row[c] for c in ("suite", "distribution", "writer"))),
+        }
         rows.append(row | _summary_numbers(row["suite"], part, resamples, seed, clusters))
     return _table(rows, SUMMARY.schema.names, SUMMARY.key)
 
@@ -95,9 +100,13 @@ def _summary_numbers(suite: str, part: pd.DataFrame, resamples: int, seed: int, 
     }
 
 
-def text_notes(synthetic: Collection[str], text_writers: Collection[str]) -> dict[tuple[str, str], str]:
-    """`notes` for `summarise`: rows of writers that read texts, in synthetic suites, say whose they are."""
-    return {(suite, writer): OWN_TEXTS_NOTE for suite in synthetic for writer in text_writers}
+def text_notes(texts_ours: Mapping[str, Collection[str]], text_writers: Collection[str]) -> Notes:
+    """Notes for rows of writers that read texts, where the texts are not the paper's.
+
+    `texts_ours`: suite -> its distributions whose texts are ours; distribution "all" holds them too.
+    """
+    rows = [(suite, d) for suite, own in texts_ours.items() for d in ([*own, ALL] if own else [])]
+    return {(suite, d, writer): OWN_TEXTS_NOTE for suite, d in rows for writer in text_writers}
 
 
 def learned_comparison(
@@ -107,7 +116,7 @@ def learned_comparison(
     *,
     resamples: int = 1000,
     seed: int = 0,
-    notes: Mapping[tuple[str, str], str] | None = None,
+    notes: Notes | None = None,
 ) -> pd.DataFrame:
     """Schema SUMMARY on packages of odd seeds only, in suites that have a learned writer: all writers.
 

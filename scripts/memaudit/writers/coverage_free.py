@@ -23,14 +23,13 @@ def stable_hash(text: str) -> int:
     return t
 
 
-# Ties across groups go by id, hence reads_text.
-@rule("recency_raw", sees="metadata", reads_text=True)
+@rule("recency_raw", sees="metadata")
 def recency_raw(visible: VisiblePackage, budget: int) -> list[int]:
     """Raw spans by (-time, cost, id), each kept while it fits."""
     return _keep_while_fits(visible, _newest_raw(visible), budget)
 
 
-@rule("reservoir_raw", sees="metadata", reads_text=True)
+@rule("reservoir_raw", sees="metadata")
 def reservoir_raw(visible: VisiblePackage, budget: int) -> list[int]:
     """The list of `recency_raw` by (stable hash of the id, cost), each kept while it fits."""
     ids, cost = visible.candidate_ids, visible.cost

@@ -42,7 +42,7 @@ def gvt(package: Package, instance: Instance, budget: int) -> np.ndarray:
 
 
 # Ties across groups go by id, so packages of equal content may differ in what greedy keeps.
-@rule("greedy", sees="coverage", reads_text=True)
+@rule("greedy", sees="coverage")
 def greedy(package: Package, instance: Instance, budget: int) -> np.ndarray:
     """Repeatedly, over all unused groups, insert the admissible max by (density, marg, -cost, id)."""
     return _run(_greedy, package, instance, budget)

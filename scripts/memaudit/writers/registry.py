@@ -31,7 +31,7 @@ SEES = ("metadata", "coverage", "solution")
 class Rule:
     """A registered rule. `fit`, where given, makes parameters from training packages:
     fit(training: list[Package], **parameters) -> dict merged into the parameters. `reads_text`: the rule's
-    choice depends on candidate texts or ids."""
+    choice depends on candidate texts."""
 
     name: str
     sees: str
