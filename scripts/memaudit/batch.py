@@ -38,6 +38,11 @@ class Batch:
     def __len__(self) -> int:
         return len(self.group_at) - 1
 
+    @property
+    def total_cost(self) -> np.ndarray:
+        """Cost of all candidates, an entry an instance."""
+        return np.diff(np.concatenate([[0], np.cumsum(self.cost)])[self.cand_at])
+
 
 def batch(instances: Sequence[Instance]) -> Batch:
     """Concatenate instances."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from memaudit.check.certify import (
 from memaudit.check.model import Answer
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
+from memaudit.package import Candidate, Unit, build
 from memaudit.pools import BUILT_IN
-from memaudit.solve import stage
+from memaudit.solve import choose, stage
+from memaudit.solve import frontier as frontier_module
 from memaudit.table_io import to_table
 from strategies import packages
 
@@ -274,11 +277,11 @@ def test_a_claim_that_an_unfinished_proof_contradicts_is_caught(monkeypatch, val
 # ---- faults planted inside the solver's own path: its scaling, its bound, its ties
 
 
-def solved_with_fault(monkeypatch, name, fault):
-    monkeypatch.setattr(stage, name, fault(getattr(stage, name)))
+def solved_with_fault(monkeypatch, name, fault, module=stage, solved=PACKAGES):
+    monkeypatch.setattr(module, name, fault(getattr(module, name)))
     pools = [BUILT_IN["full"]]
     solutions, selections = stage.solve_packages(
-        PACKAGES,
+        solved,
         pools,
         cost_model="declared",
         k=1,
@@ -290,7 +293,7 @@ def solved_with_fault(monkeypatch, name, fault):
     return check_solutions(
         to_table("solutions", solutions),
         to_table("solution_selections", selections),
-        tables_of(PACKAGES), "cp_sat", POOLS, DEFINITIONS, COST_MODELS, ties=True,
+        tables_of(solved), "cp_sat", POOLS, DEFINITIONS, COST_MODELS, ties=True,
     )  # fmt: skip
 
 
@@ -329,6 +332,54 @@ def test_instance_faults_really_change_the_instance():
 def test_a_search_that_stops_early_and_claims_the_optimum_is_caught(monkeypatch):
     """A bound fault: the search never looks at stores that cost more than 1."""
     checks = solved_with_fault(
-        monkeypatch, "solve_batch", lambda solve: lambda batch, _, k, nodes: solve(batch, 1, k, nodes)
+        monkeypatch, "solve_all", lambda solve: lambda instances, _, k, nodes: solve(instances, 1, k, nodes)
     )
     assert_caught(checks, "the selection is worth|cp_sat finds")
+
+
+def test_a_reduction_that_drops_a_needed_option_is_caught(monkeypatch):
+    """Every instance goes by its curve, whose reduction kills all options of the first group."""
+
+    def fault(reduced):
+        def damaged(options, budget):
+            alive, coupled, base = reduced(options, budget)
+            alive[: options.start[1]] = False
+            return alive, coupled, base
+
+        return damaged
+
+    monkeypatch.setattr(choose, "QUICK_NODES", 0)
+    raise_on_mismatch(solved_with_fault(monkeypatch, "reduced", lambda reduced: reduced, module=frontier_module))
+    assert_caught(solved_with_fault(monkeypatch, "reduced", fault, module=frontier_module), "cp_sat finds")
+
+
+def test_a_wrong_choice_among_equal_optima_is_caught(monkeypatch):
+    """A tie-breaking fault: the last of the equal optima instead of the first (groups searched backwards)."""
+
+    def backwards(solve):
+        def solved(instances, budget, k, nodes):
+            return [last_optimum(i, s) for i, s in zip(instances, solve(instances, budget, k, nodes), strict=True)]
+
+        return solved
+
+    candidates = [Candidate(f"p1:{c}", f"g{c}", "fact", 3, t) for t, c in enumerate("abc")]
+    cells = {(c.candidate_id, f"u{i}"): 1.0 for i, c in enumerate(candidates)}
+    tied = build("s", "p1", "example", 0, candidates, [Unit(f"u{i}", 1.0) for i in range(3)], cells, [])
+    raise_on_mismatch(solved_with_fault(monkeypatch, "solve_all", lambda solve: solve, solved=[tied]))
+    checks = solved_with_fault(monkeypatch, "solve_all", backwards, solved=[tied])
+    assert_caught(checks, "of equal value and cost, p1:a comes first")
+
+
+def last_optimum(instance, solution):
+    """Another optimum of the same value and cost, the last in order, by enumeration."""
+    n = len(instance.cost)
+    group = np.repeat(np.arange(len(instance.group_start) - 1), np.diff(instance.group_start))
+    same = [
+        chosen
+        for size in range(n + 1)
+        for chosen in combinations(range(n), size)
+        if len(set(group[list(chosen)])) == size
+        and instance.cost[list(chosen)].sum() == solution.cost
+        and instance.value_int(chosen) == solution.value_int
+    ]
+    return replace(solution, selection=max(same, key=lambda c: (*c, n)))

@@ -147,13 +147,16 @@ def _greedy(
 
 
 @njit(
-    types.UniTuple(int64, 3)(int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    types.UniTuple(int64, 3)(int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
 )
-def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, chosen):
+def _solve(
+    k, budget, m, node_limit, known, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, chosen
+):
     """Maximise F_int * m - cost. Fills chosen (0/1); returns (objective, bound, nodes).
 
-    objective == bound exactly when the search closed.
+    objective == bound exactly when the search closed. `known`: an objective that some selection reaches
+    (-1: none known); the search looks for the first such selection.
     """
     n = len(cost)
     z = np.zeros(len(weight), np.int64)
@@ -179,7 +182,8 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
         np.zeros(groups, np.int64),
         chosen,
     )
-    best = greedy - 1  # so that the first optimum in tie-breaking order is found by the search itself
+    have = greedy  # objective of `chosen`
+    best = max(greedy, known) - 1  # so that the first optimum in tie-breaking order is found by the search itself
     dv = np.empty(n, np.int64)
     dc = np.empty(n, np.int64)
     # One frame a chosen candidate: path[d] was chosen to enter frame d + 1; nxt[d] is the next to try there.
@@ -219,7 +223,7 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
             )
         if i == n or limit_at[d] <= best:
             if i == n and worth[d] > best:
-                best = worth[d]
+                best = have = worth[d]
                 chosen[:] = 0
                 for e in range(d):
                     chosen[path[e]] = 1
@@ -235,17 +239,17 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
         if gain <= 0:
             continue
         if nodes >= node_limit:
-            bound = max(best, greedy)
+            bound = max(have, known)
             for e in range(d + 1):
                 bound = max(bound, limit_at[e])
-            return max(best, greedy), bound, nodes
+            return have, bound, nodes
         nodes += 1
         _add(i, 1, cov_ptr, cov_unit, cov, z)
         path[d] = i
         d += 1
         used[d], worth[d], count[d], bounded[d] = used[d - 1] + cost[i], worth[d - 1] + gain, own + 1, -1
         nxt[d] = i + 1 if own + 1 < k else group_start[g + 1]
-    return best, best, nodes
+    return have, have, nodes
 
 
 @njit(
@@ -271,6 +275,7 @@ def _solve(k, budget, m, node_limit, group_start, cost, cov_ptr, cov_unit, cov, 
         _i1,
         _i1,
         _i1,
+        _i1,
     ),
     cache=True,
 )
@@ -280,6 +285,7 @@ def _solve_range(
     k,
     budget,
     node_limit,
+    known,
     group_at,
     cand_at,
     unit_at,
@@ -311,6 +317,7 @@ def _solve_range(
             within,
             within + 1,
             node_limit,
+            known[p],
             starts,
             c,
             ptr,
@@ -340,11 +347,18 @@ class Solution:
     nodes: int
 
 
-def solve_batch(instances: Batch, budget: int, k: int = 1, node_limit: int = DEFAULT_NODE_LIMIT) -> list[Solution]:
+def solve_batch(
+    instances: Batch,
+    budget: int,
+    k: int = 1,
+    node_limit: int = DEFAULT_NODE_LIMIT,
+    optima: Sequence[tuple[int, int]] | None = None,
+) -> list[Solution]:
     """Each instance's optimum at `budget` (whole cost units, >= 0), at most k candidates a group.
 
     A search that needs more than `node_limit` nodes returns status `limit` with its best selection and a
-    proven bound. Raises InputError on budget < 0, k < 1, or numbers beyond 62 bits.
+    proven bound. `optima`: (value_int, cost) of each instance where they are proven already, so that only the
+    reported selection is looked for. Raises InputError on budget < 0, k < 1, or numbers beyond 62 bits.
     """
     if budget < 0 or k < 1:
         raise InputError(f"budget {budget} and k {k}: the budget must be >= 0 and k >= 1")
@@ -353,12 +367,17 @@ def solve_batch(instances: Batch, budget: int, k: int = 1, node_limit: int = DEF
     size = len(b)
     objective, bound, nodes = (np.zeros(size, np.int64) for _ in range(3))
     chosen = np.zeros(len(b.cost), np.int64)
+    known = np.full(size, -1, np.int64)
+    if optima is not None:
+        within = np.minimum(budget, b.total_cost)
+        known = np.array([v * (w + 1) - c for (v, c), w in zip(optima, within.tolist(), strict=True)], np.int64)
     _solve_range(
         0,
         size,
         k,
         budget,
         node_limit,
+        known,
         b.group_at,
         b.cand_at,
         b.unit_at,
@@ -402,8 +421,7 @@ def _solution(b: Batch, p: int, budget: int, objective: int, bound: int, nodes: 
 
 def _refuse_overflow(b: Batch, budget: int) -> None:
     """The objective is at most max_int * (B + 1): it must fit 62 bits, and cost^2 too."""
-    total_cost = np.diff(np.concatenate([[0], np.cumsum(b.cost)])[b.cand_at])
-    for p, (top, cost) in enumerate(zip(b.max_int.tolist(), total_cost.tolist(), strict=True)):
+    for p, (top, cost) in enumerate(zip(b.max_int.tolist(), b.total_cost.tolist(), strict=True)):
         within = min(budget, cost)
         if top * (within + 1) >= INT_LIMIT or within >= 2**31:
             raise InputError(

@@ -16,6 +16,7 @@ counts comparisons, never seconds: the same call gives the same answer everywher
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,8 +99,8 @@ def frontier(instance: Instance, max_budget: int, k: int = 1, work_limit: int = 
         curve, spent = _component(options, groups, alive, coupled, base, budget, work_limit - work)
         curves.append(curve)
         work += spent
-    spans = [(order[a], order[b - 1]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-    interleaved = any(a[1] > b[0] for a, b in zip(spans[:-1], spans[1:], strict=True))
+    spans = [(order[a], order[b - 1]) for a, b in itertools.pairwise(bounds)]
+    interleaved = any(a[1] > b[0] for a, b in itertools.pairwise(spans))
     return _merge(curves, options, budget, max_budget, instance.scale, work, interleaved)
 
 

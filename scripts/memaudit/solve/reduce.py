@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 
 import numpy as np
@@ -50,11 +50,11 @@ def options_of(instance: Instance, k: int) -> Options:
             instance.group_start, instance.cost, instance.cov_ptr, instance.cov_unit, instance.cov, members,
             instance.weight, instance.slope, instance.intercept,
         )  # fmt: skip
-    sizes = [sum(comb(b - a, s) for s in range(1, min(k, b - a) + 1)) for a, b in zip(start, start[1:], strict=False)]
+    sizes = [sum(comb(b - a, s) for s in range(1, min(k, b - a) + 1)) for a, b in pairwise(start)]
     if sum(sizes) > MAX_OPTIONS:
         raise InputError(f"k = {k} makes {sum(sizes)} options of {len(instance.cost)} candidates; use a smaller k")
     members: list[tuple[int, ...]] = []
-    for a, b in zip(start, start[1:], strict=False):
+    for a, b in pairwise(start):
         subsets = [c for s in range(1, min(k, b - a) + 1) for c in combinations(range(a, b), s)]
         members += sorted(subsets, key=lambda c: (*c, b))  # the end of a list comes after any further candidate
     rows = [_merged_row(instance, option) for option in members]

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..batch import batch
 from ..costs import DECLARED, cost_of_texts
 from ..objective import Instance, Saturation, scale
 from ..package import Package
 from ..pools import Pool
-from .bnb import Solution, solve_batch
+from .bnb import Solution
+from .choose import solve_all
 
 
 def recost(packages: Sequence[Package], cost_model: str, parameters: Mapping[str, float] | None) -> list[Package]:
@@ -62,9 +62,7 @@ def solve_packages(
     for instances in per_pool.values():
         for instance in instances:
             first.setdefault(hashes[id(instance)], instance)
-    solved: dict[str, Solution] = dict(
-        zip(first, solve_batch(batch(list(first.values())), budget, k, node_limit), strict=True)
-    )
+    solved: dict[str, Solution] = dict(zip(first, solve_all(list(first.values()), budget, k, node_limit), strict=True))
     positions = _kept_positions(packages, pools)
     solutions: dict[str, list] = defaultdict(list)
     selections: dict[str, list] = defaultdict(list)
