@@ -79,3 +79,10 @@ def test_the_example_writer_of_the_readme_works(tmp_path, monkeypatch):
     assert len(kept) > 1
     assert package.visible.time_index[kept].max() == package.visible.time_index.max()
     assert all(package.visible.representation_type[i] != "summary" for i in kept)
+
+
+def test_the_readme_tells_the_parameters_of_randomized_distributions():
+    from memaudit.synthetic.randomized import Spread
+
+    rows = dict(re.findall(r"^\| `(\w+_spread)` \| ([\d.]+) \|", read("config/README.md"), re.MULTILINE))
+    assert {name: float(value) for name, value in rows.items()} == Spread().model_dump()

@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from text_packages import text_package
 
 from memaudit.errors import InputError
-from memaudit.objective import scale
+from memaudit.objective import CAP1, piecewise_linear, scale
 from memaudit.package import Candidate, build
+from memaudit.pools import BUILT_IN as POOLS
 from memaudit.writers import estimated, learned
+from memaudit.writers.registry import Rule, Writer
+from memaudit.writers.stage import kept
 from strategies import packages, saturations
 
 TRAINING = [text_package(seed, package_seed=2 * seed) for seed in range(60)]
@@ -98,3 +101,30 @@ def test_missing_and_wrong_coefficients_are_named():
         estimated.estimated_gvt(visible, 5, profile="learned", ridge=[1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="even seeds"):
         estimated.fit([], profile="learned")
+
+
+def test_the_target_is_f_under_the_saturation_that_is_scored():
+    steep = piecewise_linear("steep", [[0, 0], [0.5, 0.8], [1, 1]])
+    assert not np.array_equal(learned.fit_ridge(TRAINING, steep), learned.fit_ridge(TRAINING))
+    got = estimated.fit(TRAINING, profile="learned", saturation=steep)["ridge"]
+    np.testing.assert_array_equal(got, learned.fit_ridge(TRAINING, steep))
+
+
+@pytest.mark.parametrize("returned", [{}, {"most": 1}])
+def test_a_fitted_writer_is_scored_on_odd_seeds_whatever_its_fit_returns(returned):
+    seen = []
+
+    def fit(training, *, saturation, **parameters):
+        seen.append(([p.seed for p in training], saturation.name))
+        return returned
+
+    writer = Writer("mine", Rule("mine.py:f", "metadata", lambda visible, budget, most=0: [], fit))
+    some = [text_package(seed, package_seed=seed) for seed in range(4)]
+    [(_, scored, _)] = kept([writer], some, some, pools=POOLS, saturation=CAP1, k=1, budget=3, optima={})
+    assert {p.seed % 2 for p in scored} == {1} and seen == [([0, 2], "cap1")]
+
+
+def test_a_fit_that_returns_no_dict_is_refused():
+    writer = Writer("mine", Rule("mine.py:f", "metadata", lambda visible, budget: [], lambda training, **_: None))
+    with pytest.raises(InputError, match="its fit returned None"):
+        list(kept([writer], [], [], pools=POOLS, saturation=CAP1, k=1, budget=3, optima={}))

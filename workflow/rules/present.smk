@@ -17,7 +17,7 @@ rule analyse:
         bootstrap=CONFIG.bootstrap.model_dump(),
         references=list(INFO.references),
         text_writers=lambda w: [x.name for x in writers_of(w.suite) if x.rule.reads_text],
-        learned=lambda w: [x.name for x in writers_of(w.suite) if x.parameters.get("profile") == "learned"],
+        learned=lambda w: [x.name for x in writers_of(w.suite) if x.learns],
         texts_ours=lambda w: sorted(TEXTS_OURS & set(INFO.suite(w.suite).distributions)),
         code=code_hash(["memaudit.analysis.summary"]),
     log:

@@ -34,7 +34,7 @@ class WriterInfo:
             writer.pool,
             writer.rule.sees,
             writer.is_proxy or writer.rule.name in PROXY_RULES,
-            writer.parameters.get("profile") == "learned",
+            writer.learns,
         )
 
     @property

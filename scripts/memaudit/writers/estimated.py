@@ -20,6 +20,7 @@ import numpy as np
 from numba import boolean, float64, int64, njit
 
 from ..errors import InputError
+from ..objective import CAP1, Saturation
 from ..package import Package, VisiblePackage
 from .coverage_free import HASH_MODULUS, stable_hash
 from .cues import CUE_GROUPS, canonical, cue_hits, signature_tokens
@@ -56,16 +57,24 @@ _STORE = (_ints,) * 5
 _SHARE = (float64, float64)
 
 
-def fit(training: Sequence[Package], *, profile: str = "default", **_parameters) -> dict[str, np.ndarray]:
+def fit(
+    training: Sequence[Package], *, profile: str = "default", saturation: Saturation = CAP1, **_parameters
+) -> dict[str, np.ndarray]:
     """Parameters made from training packages: {"ridge": coefficients} for profile learned, else nothing.
+
+    The target is F under `saturation`, the one the writer is scored under.
 
     Raises InputError on an unknown profile and, for learned, on a training set without candidates.
     """
     _check_profile(profile)
-    return {"ridge": fit_ridge(training)} if profile == "learned" else {}
+    return {"ridge": fit_ridge(training, saturation)} if profile == "learned" else {}
 
 
-@rule("estimated_gvt", sees="metadata", fit=fit, reads_text=True)
+def _is_learned(parameters: Mapping[str, object]) -> bool:
+    return parameters.get("profile") == "learned"
+
+
+@rule("estimated_gvt", sees="metadata", fit=fit, learns=_is_learned, reads_text=True)
 def estimated_gvt(
     visible: VisiblePackage,
     budget: int,
@@ -89,7 +98,7 @@ def estimated_gvt(
     return _gvt(*_arrays(visible), estimates.value, thresholds, *SHARES[profile], budget)
 
 
-@rule("estimated_utility", sees="metadata", fit=fit, reads_text=True)
+@rule("estimated_utility", sees="metadata", fit=fit, learns=_is_learned, reads_text=True)
 def estimated_utility(
     visible: VisiblePackage,
     budget: int,

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import InputError
-from ..objective import Instance, scale
+from ..objective import CAP1, Instance, Saturation, scale
 from ..package import Package, VisiblePackage
 from .cues import CUE_GROUPS, canonical, cue_hits, relative_time, signature_tokens
 
@@ -101,10 +101,10 @@ def singleton_values(instance: Instance) -> np.ndarray:
     return (running[instance.cov_ptr[1:]] - running[instance.cov_ptr[:-1]]) / instance.scale
 
 
-def fit_ridge(training: Sequence[Package]) -> np.ndarray:
+def fit_ridge(training: Sequence[Package], saturation: Saturation = CAP1) -> np.ndarray:
     """Coefficients, float64 (len(FEATURES)), of the ridge regression over all candidates of `training`.
 
-    The target is the singleton value of F under the default saturation. Penalty 1.0 on every coefficient but
+    The target is the singleton value of F under `saturation`. Penalty 1.0 on every coefficient but
     the bias, .01 there. Raises InputError when there is no candidate to learn from.
     """
     from sklearn.linear_model import Ridge  # slow to import, and only needed here
@@ -115,7 +115,7 @@ def fit_ridge(training: Sequence[Package]) -> np.ndarray:
             f"even seeds to the suite, or leave the learned writers out of its `writers`"
         )
     x = np.concatenate([features(package.visible) for package in training])
-    y = np.concatenate([singleton_values(scale(package)) for package in training])
+    y = np.concatenate([singleton_values(scale(package, saturation)) for package in training])
     # Ridge has one penalty. A column stretched by s takes a coefficient s times smaller, so its own is
     # charged PENALTY / s**2.
     stretch = np.ones(len(FEATURES))

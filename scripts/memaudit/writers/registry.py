@@ -29,14 +29,19 @@ SEES = ("metadata", "coverage", "solution")
 
 @dataclass(frozen=True)
 class Rule:
-    """A registered rule. `fit`, where given, makes parameters from training packages:
-    fit(training: list[Package], **parameters) -> dict merged into the parameters. `reads_text`: the rule's
-    choice depends on candidate texts."""
+    """A registered rule.
+
+    `fit`, where given, makes parameters from training packages: fit(training: list[Package], *, saturation,
+    **parameters) -> dict merged into the parameters; F is to be taken under `saturation`. `learns` says, of a
+    writer's parameters, whether it is fitted at all (a rule from a file with a `fit` always is). `reads_text`:
+    the rule's choice depends on candidate texts.
+    """
 
     name: str
     sees: str
     function: Callable | None
     fit: Callable | None = None
+    learns: Callable[[Mapping[str, Any]], bool] = lambda parameters: True
     reads_text: bool = False
 
 
@@ -51,17 +56,22 @@ class Writer:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     is_proxy: bool = False
 
+    @property
+    def learns(self) -> bool:
+        """Whether it is fitted on the even seeds, and so scored on the odd ones only."""
+        return self.rule.fit is not None and self.rule.learns(self.parameters)
+
 
 RULES: dict[str, Rule] = {}
 
 
-def rule(name: str, *, sees: str, fit: Callable | None = None, reads_text: bool = False):
-    """Register the decorated function as rule `name`."""
+def rule(name: str, *, sees: str, **more):
+    """Register the decorated function as rule `name`; `more`: fit, learns, reads_text of the Rule."""
 
     def register(function):
         if name in RULES or sees not in SEES:
             raise ValueError(f"rule {name!r}: name taken or sees={sees!r} not one of {SEES}")
-        RULES[name] = Rule(name, sees, function, fit, reads_text)
+        RULES[name] = Rule(name, sees, function, **more)
         return function
 
     return register

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..errors import InputError
 from ..objective import Instance, Saturation
 from ..package import Package
 from ..pools import Pool
@@ -35,14 +36,15 @@ def kept(
     restricted = {name: _restricted(pools[name], packages, saturation) for name in sorted({w.pool for w in writers})}
     for writer in writers:
         parameters = dict(writer.parameters)
-        fitted = {}
-        if writer.rule.fit is not None:
+        if writer.learns:
             examples = [pools[writer.pool](p) for p in training if is_training(p)]
-            fitted = writer.rule.fit(examples, **parameters)
-        parameters |= fitted
+            fitted = writer.rule.fit(examples, saturation=saturation, **parameters)
+            if not isinstance(fitted, Mapping):
+                raise InputError(f"writer {writer.name}: its fit returned {fitted!r}; return a dict of parameters")
+            parameters |= fitted
         scored, selections = [], []
         for package, (inner, instance, positions) in zip(packages, restricted[writer.pool], strict=True):
-            if fitted and not is_held_out(package):
+            if writer.learns and not is_held_out(package):
                 continue
             if writer.rule.sees == "solution":
                 index = {c: i for i, c in enumerate(package.visible.candidate_ids)}
