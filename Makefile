@@ -15,7 +15,7 @@ SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural verify test lint docs bench lock lock-check clean
+.PHONY: help setup reproduce smoke natural verify test lint docs bench lock lock-check unlock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -41,7 +41,7 @@ smoke: no-space setup ## run every stage on a handful of packages, into results/
 
 natural: no-space setup ## run it on LongMemEval: make natural LONGMEMEVAL=<file>, into results/natural/
 	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural LONGMEMEVAL=<file>" >&2; exit 1; }
-	$(SNAKEMAKE) --configfile config/natural.yaml --config longmemeval="$(LONGMEMEVAL)"
+	$(SNAKEMAKE) --configfile config/natural.yaml --config "longmemeval='$(LONGMEMEVAL)'"
 
 verify: setup ## check the optima in results/ again, from the files alone, with an independent solver
 	$(PY) -m memaudit verify results
@@ -70,5 +70,8 @@ lock: setup ## resolve the dependencies of pyproject.toml anew (all to the newes
 lock-check: setup ## check that the lock file resolves for Python 3.11, 3.12 and 3.13
 	@tools/lock_check.sh $(PY)
 
-clean: ## remove environments and caches (not results/)
-	rm -rf .venv .venv-3.* .cache .snakemake .pytest_cache .hypothesis .ruff_cache
+unlock: setup ## after a kill or power cut: let the next run go on
+	$(SNAKEMAKE) --configfile "$(CONFIG)" --unlock
+
+clean: ## remove environments and caches (not results/ and the records of runs)
+	rm -rf .venv .venv-3.* .cache .pytest_cache .hypothesis .ruff_cache

@@ -12,7 +12,6 @@ warm()  # compiles what is not in the cache yet, with a message; jobs then only 
 
 from memaudit.config_io import load_config
 from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
-from memaudit.manifest_io import sha256
 from memaudit.provenance import code_hash
 from memaudit.synthetic import TEXTS_OURS
 from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
@@ -26,6 +25,11 @@ CONFIG = load_config(CONFIG_FILE, overrides=workflow.config_settings.config)
 INFO = run_info(CONFIG)
 OUT = CONFIG.results
 SUITES = list(CONFIG.suites)
+if Path(OUT, "packages").exists() and not Path(".snakemake", "metadata").exists():
+    raise WorkflowError(
+        f"{OUT}/ was made by runs whose records (.snakemake/) are not here, so what has changed since cannot be told; "
+        f"rename or delete {OUT}/ and run again"
+    )
 # Files from outside that the run reads, and the module whose code stands for each stage in the manifest.
 SOURCE_FILES = sorted(
     {CONFIG.conversations(s) for s in SUITES if CONFIG.suites[s].source == "longmemeval"}
@@ -123,4 +127,8 @@ def everything():
     for suite in SUITES:
         files += [f"{OUT}/packages/{suite}/{table}.parquet" for table in SUITE_TABLES]
         files += [f"{OUT}/budgets/{suite}.parquet", *check_files(suite)]
+        for kind in ("solutions", "selections"):
+            files += solution_files(suite, kind)
+        for kind in ("scores", "selections"):
+            files += score_files(suite, kind)
     return files + presented()

@@ -71,8 +71,9 @@ def of_suite(pairs, suite):
     return [[name, s] for name, s in pairs if s == suite]
 
 
-def rule_name(*parts):
-    return re.sub(r"\W", "_", "_".join(parts))
+def rule_name(what, suite):
+    """A rule's name must be an identifier, and suites may differ in a dot only."""
+    return f"{what}_{SUITES.index(suite)}_" + re.sub(r"\W", "_", suite)
 
 
 # A rule a suite: what is shown of a suite depends on its configuration, so the lists of outputs differ.

@@ -19,7 +19,7 @@ rule score:
         selections=OUT + "/scores/" + POINT + "/{bundle}.{shard}.selections.parquet",
     params:
         writers=lambda w: {name: CONFIG.writer_part(name) for name in writer_bundles(CONFIG, w.suite)[w.bundle].writers},
-        user_code=lambda w: [sha256(f) for f in writer_bundles(CONFIG, w.suite)[w.bundle].files],
+        user_code=lambda w: [code_hash([f]) for f in writer_bundles(CONFIG, w.suite)[w.bundle].files],
         setting=lambda w: CONFIG.problem_part(setting_of(w), []),
         shards=lambda w: CONFIG.shards(w.suite),
         code=code_hash(["memaudit.writers.rules", "memaudit.writers.stage", "memaudit.analysis.scores", "memaudit.budgets", "memaudit.package_io"]),
