@@ -38,7 +38,8 @@ class Rule:
     `fit`, where given, makes parameters from training packages: fit(training: list[Package], *, saturation,
     **parameters) -> dict merged into the parameters; F is to be taken under `saturation`. `learns` says, of a
     writer's parameters, whether it is fitted at all (a rule from a file with a `fit` always is). `reads_text`:
-    the rule's choice depends on candidate texts. `foreign`: from a user's file.
+    the rule's choice depends on candidate texts. `foreign`: from a user's file. `check` raises InputError on
+    configured parameters of a wrong value, with a line `key: problem` for each.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Rule:
     learns: Callable[[Mapping[str, Any]], bool] = lambda parameters: True
     reads_text: bool = False
     foreign: bool = False
+    check: Callable[[Mapping[str, Any]], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(name: str, *, sees: str, **more):
-    """Register the decorated function as rule `name`; `more`: fit, learns, reads_text of the Rule."""
+    """Register the decorated function as rule `name`; `more`: fit, learns, reads_text, check of the Rule."""
 
     def register(function):
         if name in RULES or sees not in SEES:
