@@ -12,7 +12,7 @@ from memaudit.run_info import make_writer
 from memaudit.solve.results import merged_status, optimum_of, selected_ids
 from memaudit.solve.stage import in_shard, instances_of, recost
 from memaudit.stage_io import stage_metadata
-from memaudit.table_io import concat, read_table, to_table, write_table
+from memaudit.table_io import concat, expect, read_table, to_table, write_table
 from memaudit.writers import rules  # noqa: F401  (registers them)
 from memaudit.writers.stage import kept
 
@@ -25,11 +25,15 @@ packages = recost(
 )
 budget = absolute(w.spec, mean_total_cost(packages))
 shard = [p for p in packages if in_shard(p, int(w.shard), params.shards)]
-solutions = merged_status(
-    concat(read_table(f, "solutions") for f in snakemake.input.solutions),
-    concat(read_table(f, "checks") for f in snakemake.input.checks),
-)
-optima = selected_ids(concat(read_table(f, "solution_selections") for f in snakemake.input.selections))
+point = {"suite": w.suite, "cost_model": w.cost_model, "k": int(w.k), "saturation": w.saturation, "budget": budget}
+
+
+def read(name, files):
+    return concat(expect(read_table(f, name), f, **point) for f in files)
+
+
+solutions = merged_status(read("solutions", snakemake.input.solutions), read("checks", snakemake.input.checks))
+optima = selected_ids(read("solution_selections", snakemake.input.selections))
 writers = [make_writer(name, part) for name, part in params.writers.items()]
 pools = {part["pool"]: read_pool(part["pool"], part["pool_definition"]) for part in params.writers.values()}
 

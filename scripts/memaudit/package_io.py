@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from .errors import InputError
 from .package import Candidate, Package, Query, Unit, build
 from .table_io import read_table, to_table, write_table
 
@@ -111,13 +112,20 @@ def package_tables(
 
 
 def read_packages(folder: str | Path) -> list[Package]:
-    """The packages of a suite folder, sorted by package_id."""
+    """The packages of a suite folder, sorted by package_id; InputError where their content is not what was built."""
     tables = {
         name: read_table(Path(folder) / f"{name}.parquet", name).to_pydict()
         for name in ("packages", "candidates", "units", "queries", "requirements", "coverage")
     }
     parts = {name: _by_package(table["package_id"]) for name, table in tables.items()}
-    return [_one_package(tables, parts, row) for row in range(len(tables["packages"]["package_id"]))]
+    packages = [_one_package(tables, parts, row) for row in range(len(tables["packages"]["package_id"]))]
+    for package, recorded in zip(packages, tables["packages"]["content_hash"], strict=True):
+        if package.content_hash != recorded:
+            raise InputError(
+                f"{folder}: package {package.package_id} is not what was built (content hash {package.content_hash}, "
+                f"recorded {recorded}); a table was edited: delete the folder and run snakemake again"
+            )
+    return packages
 
 
 def _by_package(package_ids: list[str]) -> dict[str, range]:

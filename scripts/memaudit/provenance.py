@@ -19,9 +19,10 @@ def code_hash(modules: Iterable[str]) -> str:
     """sha256 (64 hex digits) over the sources of `modules` and of all library modules they import in turn.
 
     A module is a dotted name ("memaudit.solve.bnb") or the path of a .py file outside the library (a rule
-    script, a user's writer). Imports are read from the syntax tree, those inside functions too. A package's
-    __init__ counts only where it is imported itself: those of the library's packages define nothing that a
-    module below them uses. Raises InputError for a module that does not exist.
+    script, a user's writer, with the files of its folder that it imports). Imports are read from the syntax
+    tree, those inside functions too. A package's __init__ counts only where it is imported itself: those of the
+    library's packages define nothing that a module below them uses. Raises InputError for a module that does
+    not exist.
     """
     sources: dict[str, bytes] = {}
     waiting = sorted(set(modules))
@@ -49,8 +50,20 @@ def _read(name: str) -> tuple[bytes, tuple[str, ...]]:
         except OSError as error:
             fix = "name a module or an existing .py file"
             raise InputError(f"code hash: {name} cannot be read ({error.strerror}); {fix}") from error
-        return source, tuple(sorted(_imports(source, name, package="")))
+        return source, tuple(sorted(_imports(source, name, package="") | _neighbours(source, name)))
     return _library_module(name)
+
+
+def _neighbours(source: bytes, path: str) -> set[str]:
+    """The .py files of the same folder that a file outside the library imports."""
+    names = set()
+    for node in ast.walk(ast.parse(source, filename=path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            names.add(node.module.split(".")[0])
+    files = (Path(path).parent / f"{name}.py" for name in names)
+    return {str(file) for file in files if file.is_file()}
 
 
 @cache

@@ -132,6 +132,19 @@ def read_table(path: str | os.PathLike, name: str, columns: list[str] | None = N
     return table
 
 
+def expect(table: pa.Table, path: str | os.PathLike, **constants) -> pa.Table:
+    """The table, if each named column holds only that value; InputError: the file belongs elsewhere."""
+    for column, value in constants.items():
+        found = pc.unique(table[column]).to_pylist()
+        if found not in ([], [value]):
+            other = next(x for x in found if x != value)
+            raise InputError(
+                f"{path}: {column} is {other!r} where {value!r} belongs: the file is of another place; "
+                f"delete {path} and run snakemake again"
+            )
+    return table
+
+
 def read_metadata(schema: pa.Schema) -> dict[str, str]:
     """What `write_table` stored beside the schema; empty for a foreign file."""
     raw = (schema.metadata or {}).get(_META)

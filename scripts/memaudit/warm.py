@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from .errors import InputError
+
 
 def warm() -> None:
     """Compile what this environment's kernel cache lacks, with a message; at once where it is complete."""
@@ -13,9 +15,15 @@ def warm() -> None:
     complete = cache / "complete"
     if complete.exists():
         return
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder for compiled kernels, {cache}, cannot be made ({error.strerror}); "
+            f"set NUMBA_CACHE_DIR to a folder that can be written"
+        ) from error
     print(f"memaudit: compiling kernels into {cache}, once (up to a minute) ...", file=sys.stderr, flush=True)
     _use_every_kernel()
-    cache.mkdir(parents=True, exist_ok=True)
     complete.touch()
 
 

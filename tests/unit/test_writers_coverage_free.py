@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.package import Candidate, VisiblePackage, build
+from memaudit.provenance import code_hash
 from memaudit.writers.coverage_free import stable_hash
 from memaudit.writers.registry import RULES, Rule, Writer, rule_from_file, run
 from strategies import budgets, packages
@@ -189,3 +190,48 @@ def test_a_wrong_rule_spec_is_named(user_file, spec):
     spec = spec.format(user_file)
     with pytest.raises(InputError, match="writer rule"):
         rule_from_file(spec)
+
+
+MISBEHAVING = {
+    "edits its input": ("c = visible.cost; c //= 10; c += 1; return [0]", None),
+    "returns nothing": ("return None", "returned None"),
+    "returns a mask": ("return [True, False]", "True among the positions"),
+    "returns fractions": ("return [0.9]", "0.9 among the positions"),
+    "returns ids": ("return [visible.candidate_ids[0]]", "'a' among the positions"),
+    "raises": ("raise KeyError('x')", "KeyError: 'x'"),
+    "leaves": ("raise SystemExit(0)", "SystemExit: 0"),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(MISBEHAVING))
+def test_a_users_rule_cannot_change_a_score_and_its_faults_are_named(tmp_path, kind):
+    body, message = MISBEHAVING[kind]
+    (tmp_path / "mine.py").write_text(f"def f(visible, budget):\n    {body}\n")
+    writer = Writer("mine", rule_from_file(f"{tmp_path / 'mine.py'}:f"))
+    package = package_of(("a", "g", "raw", 30, 0), ("b", "h", "fact", 2, 0))
+    if message is None:
+        assert run(writer, package, None, 30, {}) == [0]
+        assert package.visible.cost.tolist() == [30, 2]
+        with pytest.raises(InputError, match="selection costs 30"):
+            run(writer, package, None, 29, {})
+        return
+    with pytest.raises(InputError, match=rf"writer mine.* package .* budget 30.*{message}"):
+        run(writer, package, None, 30, {})
+
+
+def test_a_users_rule_may_import_its_neighbours_and_their_edits_count(tmp_path):
+    (tmp_path / "neighbour_of_mine.py").write_text("N = 0\n")
+    (tmp_path / "mine.py").write_text(
+        "import neighbour_of_mine\ndef f(visible, budget):\n    return [neighbour_of_mine.N]\n"
+    )
+    before = code_hash([str(tmp_path / "mine.py")])
+    writer = Writer("mine", rule_from_file(f"{tmp_path / 'mine.py'}:f"))
+    assert run(writer, package_of(("a", "g", "raw", 1, 0)), None, 5, {}) == [0]
+    (tmp_path / "neighbour_of_mine.py").write_text("N = 1\n")
+    assert code_hash([str(tmp_path / "mine.py")]) != before
+
+
+def test_a_file_that_cannot_be_loaded_is_named(tmp_path):
+    (tmp_path / "mine.py").write_text("import no_such_module_anywhere\n")
+    with pytest.raises(InputError, match=r"mine\.py cannot be loaded: ModuleNotFoundError"):
+        rule_from_file(f"{tmp_path / 'mine.py'}:f")

@@ -10,7 +10,7 @@ import pytest
 from pipeline import ROOT, TINY, digests, kill_when, planned, run, snakemake, write_config
 
 from memaudit.schemas import TABLES
-from memaudit.table_io import read_metadata, read_table
+from memaudit.table_io import read_metadata, read_table, write_table
 
 
 @pytest.fixture(scope="module")
@@ -178,3 +178,45 @@ def test_a_broken_file_between_stages_is_named(copied, kind):
     done = snakemake(copied, "--forcerun", "solve")
     assert done.returncode != 0
     assert "coverage.parquet" in done.stdout and "snakemake again" in done.stdout
+
+
+def test_an_edited_package_is_noticed(copied):
+    path = copied / "results" / "packages" / "small" / "coverage.parquet"
+    table = read_table(path, "coverage")
+    values = table["coverage"].to_pylist()
+    values[0] /= 2
+    write_table(path, "coverage", {**table.to_pydict(), "coverage": values})
+    done = snakemake(copied)
+    assert done.returncode != 0 and "is not what was built" in done.stdout
+
+
+def test_a_solution_of_another_budget_is_noticed(copied):
+    folder = copied / "results" / "solutions" / "small" / "declared" / "k1.cap1"
+    for name in ("standard.0.solutions.parquet", "standard.0.selections.parquet"):
+        shutil.copy(folder / "8" / name, folder / "0.05" / name)
+    done = snakemake(copied)
+    assert done.returncode != 0 and "budget_spec is '8' where '0.05' belongs" in done.stdout
+
+
+def test_a_wrong_optimum_stops_the_run_and_names_the_instance(copied):
+    path = next((copied / "results" / "solutions").rglob("8/*.solutions.parquet"))
+    table = read_table(path, "solutions").to_pydict()
+    for column in ("value_int", "bound_int"):
+        table[column][0] += 1
+    write_table(path, "solutions", table)
+    done = snakemake(copied)
+    assert done.returncode != 0
+    assert f"package {table['package_id'][0]}" in done.stdout and "cp_sat finds" in done.stdout
+
+
+def test_deleted_results_are_made_again(copied):
+    shutil.rmtree(copied / "results" / "scores")
+    (copied / "results" / "summary.csv").unlink()
+    jobs = planned(copied)
+    assert jobs["score"] == 2 and jobs["summary"] == 1
+
+
+def test_results_without_their_records_are_refused(copied):
+    shutil.rmtree(copied / ".snakemake")
+    done = snakemake(copied)
+    assert done.returncode != 0 and "cannot be told" in done.stdout and "Traceback" not in done.stdout

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..objective import Instance
+from ..objective import Instance, Saturation
 from ..package import Package
 
 SEES = ("metadata", "coverage", "solution")
@@ -167,3 +167,21 @@ def run(writer: Writer, package: Package, instance: Instance, budget: int, param
             f"budget {budget}: {_told(error)}"
         ) from error
     return check_feasible(package, selection, budget, writer.name)
+
+
+def fitted(writer: Writer, training: list[Package], saturation: Saturation) -> dict[str, Any]:
+    """The writer's parameters and what its fit makes of the training packages, F under `saturation`.
+
+    Raises InputError when the fit returns no dict, and with the writer named on an exception in a user's fit.
+    """
+    try:
+        more = writer.rule.fit(training, saturation=saturation, **writer.parameters)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        if not writer.rule.foreign:
+            raise
+        raise InputError(f"writer {writer.name} ({writer.rule.name}): its fit failed: {_told(error)}") from error
+    if not isinstance(more, Mapping):
+        raise InputError(f"writer {writer.name}: its fit returned {more!r}; return a dict of parameters")
+    return {**writer.parameters, **more}

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..errors import InputError
 from ..objective import Instance, Saturation
 from ..package import Package
 from ..pools import Pool
 from ..solve.stage import instances_of
 from .learned import is_held_out, is_training
-from .registry import Writer, check_feasible, run
+from .registry import Writer, check_feasible, fitted, run
 
 # (pool, package_id) -> candidate ids of the exact optimum, from table `solution_selections`.
 Optima = Mapping[tuple[str, str], Sequence[str]]
@@ -38,10 +37,7 @@ def kept(
         parameters = dict(writer.parameters)
         if writer.learns:
             examples = [pools[writer.pool](p) for p in training if is_training(p)]
-            fitted = writer.rule.fit(examples, saturation=saturation, **parameters)
-            if not isinstance(fitted, Mapping):
-                raise InputError(f"writer {writer.name}: its fit returned {fitted!r}; return a dict of parameters")
-            parameters |= fitted
+            parameters = fitted(writer, examples, saturation)
         scored, selections = [], []
         for package, (inner, instance, positions) in zip(packages, restricted[writer.pool], strict=True):
             if writer.learns and not is_held_out(package):
