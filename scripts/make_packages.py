@@ -11,7 +11,13 @@ log_to(snakemake.log)
 suite, source = snakemake.wildcards.suite, snakemake.params.source
 made = build_suite(suite, source, snakemake.input)
 tables = package_tables(
-    made.packages, suite=suite, label_source=label_source(source), unscored=made.unscored, warnings=made.warnings
+    made.packages,
+    suite=suite,
+    label_source=label_source(source),
+    labels=made.labels,
+    primary=made.primary,
+    unscored=made.unscored,
+    warnings=made.warnings,
 )
 write_packages(Path(snakemake.output[0]).parent, tables, stage_metadata(snakemake.input, snakemake.params))
 print(f"{len(made.packages)} packages, {len(made.unscored)} unscored, {len(made.warnings)} warnings")

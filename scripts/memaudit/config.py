@@ -328,7 +328,7 @@ class Suite(Section):
     )
 
 
-_SOURCE = "Where the packages come from: `synthetic` or `longmemeval`."
+_SOURCE = "Where the packages come from: `synthetic`, `longmemeval` or `coverage_package`."
 
 
 class SyntheticSuite(Suite):
@@ -378,17 +378,45 @@ class LongMemEvalSuite(Suite):
         return value
 
 
+class CoveragePackageSuite(Suite):
+    """One package per query of a folder in the coverage-package layout."""
+
+    source: Literal["coverage_package"] = Field(description=_SOURCE)
+    package: Annotated[str, NotEmpty] = Field(description="The folder in the coverage-package layout.")
+    conversations: str | None = Field(
+        None,
+        description="LongMemEval-form conversations that the folder's pointers are filled in from; default: "
+        "texts that stand as pointers stay absent.",
+    )
+    weights: Literal["required", "uniform"] = Field(
+        "required",
+        description="`required`: a unit's own weight, at least 1 where the query requires it; `uniform`: every "
+        "evidence unit counts 1 (no question known).",
+    )
+    paper_defaults: bool = Field(False, description="Let a missing or zero cost count as 1 (listed as a warning).")
+    own: bool = Field(
+        False, description="The folder was built here: quotes and ids across files must hold (errors, not warnings)."
+    )
+    strict: bool = Field(False, description="Let every warning of the structural check be an error.")
+
+
 def _source(raw: Any) -> str:
     source = raw.get("source") if isinstance(raw, Mapping) else getattr(raw, "source", None)
-    # Anything unknown is judged as synthetic, whose `source` then names both.
-    return "longmemeval" if source == "longmemeval" else "synthetic"
+    # Anything unknown is judged as synthetic, whose `source` then names all.
+    return source if isinstance(source, str) and source in SOURCES else "synthetic"
 
 
 AnySuite = Annotated[
-    Annotated[SyntheticSuite, Tag("synthetic")] | Annotated[LongMemEvalSuite, Tag("longmemeval")],
+    Annotated[SyntheticSuite, Tag("synthetic")]
+    | Annotated[LongMemEvalSuite, Tag("longmemeval")]
+    | Annotated[CoveragePackageSuite, Tag("coverage_package")],
     Discriminator(_source),
 ]
-SOURCES = {"synthetic": SyntheticSuite, "longmemeval": LongMemEvalSuite}
+SOURCES = {
+    "synthetic": SyntheticSuite,
+    "longmemeval": LongMemEvalSuite,
+    "coverage_package": CoveragePackageSuite,
+}
 
 
 class CostModel(Section):
@@ -539,6 +567,13 @@ class Config(Section):
         """The file or folder of a longmemeval suite."""
         return self.suites[suite].file or self.longmemeval
 
+    def source_paths(self, suite: str) -> list[str]:
+        """The files and folders from outside that the suite's packages are made of."""
+        entry = self.suites[suite]
+        if isinstance(entry, CoveragePackageSuite):
+            return [entry.package, *([entry.conversations] if entry.conversations else [])]
+        return [self.conversations(suite)] if isinstance(entry, LongMemEvalSuite) else []
+
     def shards(self, suite: str) -> int:
         """How many jobs share a setting and budget; a natural suite's size is not known before."""
         entry = self.suites[suite]
@@ -563,14 +598,18 @@ class Config(Section):
     # ---- JSON-able parts, one a stage: a stage reruns when its part changes, and on nothing else
 
     def source_definition(self, suite: str) -> dict[str, Any]:
-        """All that the suite's packages depend on, besides the code and a source file's content.
+        """All that the suite's packages depend on, besides the code and the content of `source_paths`.
 
         Keys: source, quantize (int or None); for synthetic ones also distributions, seeds (a list),
-        normal_count, update_count and parameters, for longmemeval also file.
+        normal_count, update_count and parameters; for coverage_package also weights, paper_defaults, own,
+        strict and filled (whether conversations are given).
         """
         entry = self.suites[suite]
         if isinstance(entry, LongMemEvalSuite):
-            return {"source": entry.source, "file": self.conversations(suite), "quantize": entry.quantize}
+            return {"source": entry.source, "quantize": entry.quantize}
+        if isinstance(entry, CoveragePackageSuite):
+            keys = {"source", "quantize", "weights", "paper_defaults", "own", "strict"}
+            return {**entry.model_dump(mode="json", include=keys), "filled": entry.conversations is not None}
         keys = {"source", "distributions", "normal_count", "update_count", "parameters", "quantize"}
         return {**entry.model_dump(mode="json", include=keys), "seeds": list(entry.seeds)}
 

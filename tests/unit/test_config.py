@@ -262,7 +262,7 @@ def test_natural_configuration_needs_the_file(tmp_path, monkeypatch):
         load_config("config/natural.yaml", {"longmemeval": str(data)})
     data.write_text("[]")
     config = load_config("config/natural.yaml", {"longmemeval": str(data)})
-    assert config.source_definition("longmemeval")["file"] == str(data)
+    assert config.source_paths("longmemeval") == [str(data)]
     assert config.shards("longmemeval") == 1
 
 

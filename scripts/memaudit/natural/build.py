@@ -7,8 +7,9 @@ the same words in another turn or session are not that unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..costs import BUILT_IN
 from ..package import Candidate, Package, Query, Unit, build
@@ -22,11 +23,17 @@ LABEL_SOURCE = "has_answer"
 @dataclass(frozen=True)
 class BuildResult:
     """packages, sorted by id; unscored rows (source_id, category, reason) and warnings rows (source_id,
-    kind, detail), sorted by source_id: columns as in the tables of these names."""
+    kind, detail), sorted by source_id: columns as in the tables of these names.
+
+    labels: rows of table `labels` without the suite, where the source tells who labelled what; None: the
+    coverage is the one label. primary: (package_id, query_id) -> the required units that the primary pass
+    named too, where the source tells; a query that is absent has all of its own."""
 
     packages: list[Package]
     unscored: list[dict[str, str]]
     warnings: list[dict[str, str]]
+    labels: list[dict[str, Any]] | None = None
+    primary: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
 
 def build_packages(examples: Iterable[Example], suite: str) -> BuildResult:
