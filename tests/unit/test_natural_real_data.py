@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memaudit.natural.build import build_packages, support_slice
+from memaudit.natural.build import build_packages
 from memaudit.natural.conversations_io import load_examples
+from memaudit.natural.slices import take_sessions
 
 REPOSITORY = Path(__file__).parents[2]
 DATA = Path(os.environ.get("MEMAUDIT_SHARED_DATA", REPOSITORY.parent / "shared" / "data")) / "longmemeval"
@@ -55,7 +56,7 @@ def test_every_unit_can_be_kept_and_no_question_is_in_a_candidate(result):
 def test_sessions_stand_in_date_order(examples, result):
     reordered = 0
     for example in examples:
-        dates = [s.date for s in support_slice(example)]
+        dates = [s.date for s in take_sessions(example)]
         assert dates == sorted(dates)
         reordered += dates != [s.date for s in example.sessions]
     assert reordered > 0
