@@ -245,6 +245,8 @@ PoolName = Annotated[str, _reference("pool", "pools", "; others go under the top
 SaturationName = Annotated[str, AfterValidator(_saturation_name)]
 SolverName = Annotated[str, AfterValidator(_solver), WithJsonSchema({"enum": list(SOLVERS)})]
 SuiteName = Annotated[str, _reference("suite", "suites")]
+WriterName = Annotated[str, _reference("writer", "writers")]
+NoiseRate = Annotated[float, Field(gt=0, le=1)]
 NotEmpty = AfterValidator(_not_empty)
 
 BudgetValue = Annotated[
@@ -360,7 +362,52 @@ class SyntheticSuite(Suite):
         return value
 
 
-class LongMemEvalSuite(Suite):
+class Robustness(Section):
+    """Label noise: coverage cells flipped at random, values and optima anew (analysis.robustness)."""
+
+    rates: Annotated[list[NoiseRate], NotEmpty] = Field(
+        [0.05, 0.1, 0.2], description="Shares of cells whose label is flipped, each above 0 and at most 1."
+    )
+    draws: Annotated[int, Field(ge=1)] = Field(5, description="Noisy copies of the suite at each rate.")
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="Seed of the flips.")
+    flips: Literal["balanced", "all"] = Field(
+        "balanced",
+        description="`balanced`: of each package's positive cells the share is lost, and as many zero cells become "
+        "full coverage; `all`: every cell is flipped with that probability.",
+    )
+    node_limit: Annotated[int, Field(ge=1)] = Field(
+        1_000_000, description="Search nodes after which a noisy optimum counts as unproven and is left out."
+    )
+
+
+class NaturalSuite(Suite):
+    """What suites of conversations have besides, whatever their source."""
+
+    audit: str | None = Field(
+        None,
+        description="Folder of a cell audit (annotation_cells.csv and one {name}_labels.csv a labeller), whose "
+        "labels are compared with the suite's own.",
+    )
+    compare_with: list[SuiteName] = Field(
+        [], description="Natural suites over the same candidates and units, labelled by others, to compare with."
+    )
+    robustness: Robustness | None = Field(
+        Robustness(), description="Ranking of the writers under label noise, see below; null: none."
+    )
+    downstream: str | None = Field(
+        None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
+    )
+    downstream_systems: dict[str, WriterName] = Field(
+        {}, description="`{system: writer}` where a system of `downstream` is not named like its writer."
+    )
+    paper_package: bool = Field(
+        False,
+        description="The suite is a package of the paper's own release: compared with the published natural values "
+        "where its counts are the paper's.",
+    )
+
+
+class LongMemEvalSuite(NaturalSuite):
     """One package per question of a LongMemEval-form file."""
 
     source: Literal["longmemeval"] = Field(description=_SOURCE)
@@ -378,7 +425,7 @@ class LongMemEvalSuite(Suite):
         return value
 
 
-class CoveragePackageSuite(Suite):
+class CoveragePackageSuite(NaturalSuite):
     """One package per query of a folder in the coverage-package layout."""
 
     source: Literal["coverage_package"] = Field(description=_SOURCE)
@@ -653,6 +700,8 @@ ENTRIES: dict[str, type[Section]] = {
     "saturations": SaturationEntry,
 }
 SINGLE: dict[str, type[Section]] = {"bootstrap": Bootstrap, "illustration": Illustration}
+# A mapping inside a suite.
+INNER: dict[str, type[Section]] = {"robustness": Robustness}
 
 
 def parse_config(
@@ -666,7 +715,7 @@ def parse_config(
     """
     if not isinstance(raw, Mapping):
         raise InputError(f"{source}: is {_kind(raw)}; write a mapping of keys, see config/README.md")
-    problems = [*_repeats(raw), *_taken(raw), *more]
+    problems = [*_repeats(raw), *_taken(raw), *_not_comparable(raw), *more]
     try:
         config = Config.model_validate(dict(raw), context=_known(raw, rules, distributions))
     except ValidationError as error:
@@ -719,6 +768,18 @@ def _taken(raw: Mapping) -> Iterable[str]:
                 yield f"{section}.{name}: {name} is built in; choose another name"
 
 
+def _not_comparable(raw: Mapping) -> Iterable[str]:
+    """A line for every suite that is compared with itself or with a synthetic one."""
+    suites = dict(_items(raw.get("suites")))
+    for name, keys in suites.items():
+        named = dict(_items(keys)).get("compare_with")
+        for i, other in enumerate(named if isinstance(named, list) else ()):
+            if other == name:
+                yield f"suites.{name}.compare_with[{i}]: is the suite itself; name another, or remove it"
+            elif isinstance(other, str) and dict(_items(suites.get(other))).get("source") == "synthetic":
+                yield f"suites.{name}.compare_with[{i}]: {other} is synthetic; name a natural suite, or remove it"
+
+
 def _items(section: Any) -> Iterable[tuple[str, Any]]:
     return section.items() if isinstance(section, Mapping) else ()
 
@@ -751,6 +812,7 @@ def _explain(error: dict[str, Any]) -> str:
     loc = list(error["loc"])
     if len(loc) > 2 and loc[0] == "suites" and loc[2] in SOURCES:
         model = SOURCES[loc.pop(2)]  # pydantic puts the chosen source into the path
+        model = INNER.get(loc[2], model) if len(loc) > 3 else model
     elif len(loc) > 2:
         model = ENTRIES.get(loc[0])
     else:
@@ -776,6 +838,8 @@ def _what(error: dict[str, Any], loc: list[str | int], model: type[Section] | No
         return f"{value!r} is {_kind(value)}; expected {_EXPECTED[kind]}"
     if kind == "greater_than_equal":
         return f"{value!r} is below {context['ge']}; give at least {context['ge']}"
+    if kind == "greater_than":
+        return f"{value!r} is not above {context['gt']}; give more"
     if kind == "less_than_equal":
         return f"{value!r} is above {context['le']}; give at most {context['le']}"
     return f"{value!r}: {error['msg']}"

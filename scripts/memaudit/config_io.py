@@ -88,7 +88,8 @@ def _repeated_keys(node: yaml.Node | None, path: tuple[str, ...]) -> Iterable[st
 def _missing_files(raw: Any) -> Iterable[str]:
     named = [(key, _get(raw, key)) for key in ("published", "longmemeval")]
     for name, suite in _items(_get(raw, "suites")):
-        named += [(f"suites.{name}.{key}", _get(suite, key)) for key in ("file", "package", "conversations")]
+        keys = ("file", "package", "conversations", "audit", "downstream")
+        named += [(f"suites.{name}.{key}", _get(suite, key)) for key in keys]
     for key, value in named:
         if isinstance(value, str) and value and not Path(value).exists():
             yield f"{key}: there is no {value}; give a path that exists, relative to where you run"
