@@ -58,6 +58,7 @@ class Known:
     cost_models: Collection[str]
     saturations: Collection[str]
     longmemeval: bool
+    locomo: bool
 
 
 class Setting(NamedTuple):
@@ -203,6 +204,15 @@ def _parse_writers(value: Any, info: ValidationInfo) -> list[str] | Literal["all
     return value
 
 
+def _parse_files(value: Any) -> list[str]:
+    """One path or a list of paths; none is an empty list."""
+    several = [] if value is None else value if isinstance(value, list) else [value]
+    wrong = [path for path in several if not isinstance(path, str) or not path]
+    if wrong or value == []:
+        raise _problem(f"{value!r} names no file; write a path, or a list of paths")
+    return several
+
+
 def _parse_rule(rule: str, info: ValidationInfo) -> str:
     if not FILE_RULE.fullmatch(rule):
         fix = "; or write path/to/file.py:function for a rule of your own"
@@ -280,6 +290,19 @@ WriterNames = Annotated[
     PlainValidator(_parse_writers),
     WithJsonSchema({"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
+FileNames = Annotated[
+    list[str],
+    PlainValidator(_parse_files),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                {"type": "null"},
+            ]
+        }
+    ),
+]
 Rate = Annotated[int | float, PlainValidator(_rate), WithJsonSchema({"type": "number", "minimum": 0})]
 Kept = Annotated[
     int,
@@ -330,7 +353,7 @@ class Suite(Section):
     )
 
 
-_SOURCE = "Where the packages come from: `synthetic`, `longmemeval` or `coverage_package`."
+_SOURCE = "Where the packages come from: `synthetic`, `longmemeval`, `locomo` or `coverage_package`."
 
 
 class SyntheticSuite(Suite):
@@ -408,20 +431,71 @@ class NaturalSuite(Suite):
 
 
 class LongMemEvalSuite(NaturalSuite):
-    """One package per question of a LongMemEval-form file."""
+    """One package per question of LongMemEval-form files."""
 
     source: Literal["longmemeval"] = Field(description=_SOURCE)
-    file: str | None = Field(
+    file: FileNames = Field(
         None,
-        description="The conversations: .json, .jsonl, either gzipped, or a folder; default: the top-level "
-        "key `longmemeval`.",
+        description="The conversations: .json, .jsonl, either gzipped, or a folder, or a list of several; "
+        "default: the top-level key `longmemeval`.",
+    )
+    route: Literal["marked", "updates"] = Field(
+        "marked",
+        description="`marked`: every marked turn is a unit of weight 1; `updates`: of a knowledge update, the turns "
+        "of the last marked session are current, those before are stale (weight 0), and that each of these no "
+        "longer holds is a unit of its own.",
+    )
+    question_types: Annotated[list[str], NotEmpty] | None = Field(
+        None, description="Take only questions of these types; default: all."
+    )
+    limit: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Take this many questions, drawn by `seed`; default: all."
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="Seed of the draws of questions and distractors.")
+    distractors: Annotated[int, Field(ge=0)] = Field(
+        0, description="Sessions besides the answer sessions, drawn for each question; 0: the support slice."
+    )
+    word_limit: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Words of a session that are read (1800 in the paper); default: all."
     )
 
     @field_validator("file")
     @classmethod
-    def _given_somewhere(cls, value: str | None, info: ValidationInfo) -> str | None:
+    def _given_somewhere(cls, value: list[str], info: ValidationInfo) -> list[str]:
         if not value and not info.context.longmemeval:
             raise _problem("no conversations named; set it here, or run `make natural LONGMEMEVAL=<file>`")
+        return value
+
+
+class LocomoSuite(NaturalSuite):
+    """One package per conversation of LoCoMo-form files."""
+
+    source: Literal["locomo"] = Field(description=_SOURCE)
+    file: FileNames = Field(
+        None,
+        description="The conversations: .json, .jsonl, either gzipped, or a folder, or a list of several; "
+        "default: the top-level key `locomo`.",
+    )
+    grid: Annotated[int, Field(ge=1, le=1000)] = Field(
+        20, description="Coverage by observations and summaries is rounded down to multiples of 1/grid."
+    )
+    observation_floor: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="An observation that keeps a smaller share of a cited turn's content words covers none of it."
+    )
+    summary_floor: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.25, description="The same for a session's summary, which shares words with any turn by chance."
+    )
+    adversarial: Literal["abstention", "evidence"] = Field(
+        "abstention",
+        description="`abstention`: an adversarial question requires nothing and adds no weight; `evidence`: it "
+        "requires the turn that its premise twists.",
+    )
+
+    @field_validator("file")
+    @classmethod
+    def _given_somewhere(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        if not value and not info.context.locomo:
+            raise _problem("no conversations named; set it here, or run `make locomo LOCOMO=<file>`")
         return value
 
 
@@ -456,12 +530,14 @@ def _source(raw: Any) -> str:
 AnySuite = Annotated[
     Annotated[SyntheticSuite, Tag("synthetic")]
     | Annotated[LongMemEvalSuite, Tag("longmemeval")]
+    | Annotated[LocomoSuite, Tag("locomo")]
     | Annotated[CoveragePackageSuite, Tag("coverage_package")],
     Discriminator(_source),
 ]
 SOURCES = {
     "synthetic": SyntheticSuite,
     "longmemeval": LongMemEvalSuite,
+    "locomo": LocomoSuite,
     "coverage_package": CoveragePackageSuite,
 }
 
@@ -584,6 +660,9 @@ class Config(Section):
     longmemeval: str | None = Field(
         None, description="The conversations of every suite of source longmemeval that names none of its own."
     )
+    locomo: str | None = Field(
+        None, description="The conversations of every suite of source locomo that names none of its own."
+    )
 
     # ---- what a workflow asks; `suite` is a name
 
@@ -610,16 +689,14 @@ class Config(Section):
         """The budgets' one spelling each, as in paths and tables."""
         return [budget.spec for budget in self.suites[suite].budgets]
 
-    def conversations(self, suite: str) -> str:
-        """The file or folder of a longmemeval suite."""
-        return self.suites[suite].file or self.longmemeval
-
     def source_paths(self, suite: str) -> list[str]:
         """The files and folders from outside that the suite's packages are made of."""
         entry = self.suites[suite]
         if isinstance(entry, CoveragePackageSuite):
             return [entry.package, *([entry.conversations] if entry.conversations else [])]
-        return [self.conversations(suite)] if isinstance(entry, LongMemEvalSuite) else []
+        if isinstance(entry, SyntheticSuite):
+            return []
+        return entry.file or [getattr(self, entry.source)]
 
     def shards(self, suite: str) -> int:
         """How many jobs share a setting and budget; a natural suite's size is not known before."""
@@ -648,12 +725,14 @@ class Config(Section):
         """All that the suite's packages depend on, besides the code and the content of `source_paths`.
 
         Keys: source, quantize (int or None); for synthetic ones also distributions, seeds (a list),
-        normal_count, update_count and parameters; for coverage_package also weights, paper_defaults, own,
-        strict and filled (whether conversations are given).
+        normal_count, update_count and parameters; for longmemeval and locomo also their own keys, but file;
+        for coverage_package also weights, paper_defaults, own, strict and filled (whether conversations are
+        given).
         """
         entry = self.suites[suite]
-        if isinstance(entry, LongMemEvalSuite):
-            return {"source": entry.source, "quantize": entry.quantize}
+        if isinstance(entry, LongMemEvalSuite | LocomoSuite):
+            keys = {"quantize", *(type(entry).model_fields.keys() - NaturalSuite.model_fields.keys() - {"file"})}
+            return entry.model_dump(mode="json", include=keys)
         if isinstance(entry, CoveragePackageSuite):
             keys = {"source", "quantize", "weights", "paper_defaults", "own", "strict"}
             return {**entry.model_dump(mode="json", include=keys), "filled": entry.conversations is not None}
@@ -741,6 +820,7 @@ def _known(raw: Mapping, rules: Collection[str], distributions: Collection[str])
         cost_models=names("cost_models", COST_MODELS),
         saturations=names("saturations", SATURATIONS),
         longmemeval=bool(raw.get("longmemeval")),
+        locomo=bool(raw.get("locomo")),
     )
 
 
@@ -851,5 +931,5 @@ def _unknown_key(loc: list[str | int], model: type[Section]) -> str:
         return "declined: give breakpoints: [[z, h], ...] of your function, so that optima stay exact"
     other = [name for name, suite in SOURCES.items() if key in suite.model_fields]
     if other and model in SOURCES.values():
-        return f"is a key of source {other[0]} only; remove it or change the source"
+        return f"is a key of source {' or '.join(other)} only; remove it or change the source"
     return f"unknown key; {_nearest(key, keys)}"

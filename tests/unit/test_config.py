@@ -50,7 +50,7 @@ def problems(raw):
 BAD = [
     ("resuts", "x", [["resuts: unknown key", "nearest known: 'results'"]]),
     ("suites.small.budget", [1], [["suites.small.budget: unknown key", "'budgets'"]]),
-    ("suites.small.file", "x", [["suites.small.file: is a key of source longmemeval only"]]),
+    ("suites.small.file", "x", [["suites.small.file: is a key of source longmemeval or locomo only"]]),
     ("suites.small.source", "synthetik", [["suites.small.source: unknown source", "'synthetic'"]]),
     ("suites.small", None, [["suites.small: None is empty; expected a mapping"]]),
     ("suites", {}, [["suites: is empty"]]),
