@@ -14,6 +14,7 @@ from memaudit.config_io import load_config
 from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
 from memaudit.manifest_io import sha256
 from memaudit.provenance import code_hash
+from memaudit.suites_io import source_files
 from memaudit.synthetic import TEXTS_OURS
 from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
 
@@ -28,7 +29,7 @@ OUT = CONFIG.results
 SUITES = list(CONFIG.suites)
 # Files from outside that the run reads, and the module whose code stands for each stage in the manifest.
 SOURCE_FILES = sorted(
-    {CONFIG.conversations(s) for s in SUITES if CONFIG.suites[s].source == "longmemeval"}
+    {path for s in SUITES for path in CONFIG.source_paths(s)}
     | ({CONFIG.published} if CONFIG.published else set())
 )
 STAGES = {
