@@ -26,10 +26,14 @@ def read_rows(
     after unzipping. Raises InputError naming the file, and the position in it, on a missing or too large
     file and on invalid UTF-8 or JSON.
     """
+    for file in data_files(paths, what):
+        yield from _rows(file, what, max_bytes)
+
+
+def data_files(paths: str | Path | Sequence[str | Path], what: str) -> list[Path]:
+    """The files that `read_rows` reads, in its order."""
     several = [paths] if isinstance(paths, str | Path) else paths
-    for path in several:
-        for file in _files(Path(path), what):
-            yield from _rows(file, what, max_bytes)
+    return [file for path in several for file in _files(Path(path), what)]
 
 
 def _files(path: Path, what: str) -> list[Path]:
