@@ -12,8 +12,9 @@ import re
 from collections.abc import Collection
 from fractions import Fraction
 
-# A number with its separators (1,200; 3.5; 7:30), or a word with inner apostrophes or hyphens left out.
-_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[^\W_]+")
+# A number with its separators (1,200; 3.5; 7:30), or letters with inner apostrophes. "3rd" is 3 and rd, "7pm" is
+# 7 and pm, so that numbers meet however they are written.
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 
 # English function words, their contractions, and what people say to keep a talk going. Written for this module.
 STOP_WORDS = frozenset(

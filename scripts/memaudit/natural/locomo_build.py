@@ -76,9 +76,15 @@ def build_locomo(
         if any(query.required for query in queries):
             result.packages.append(_package(conversation, queries, suite, options))
         else:
-            reason = "no question of the conversation requires a turn"
-            result.unscored.append({"source_id": conversation.sample_id, "category": DISTRIBUTION, "reason": reason})
+            result.unscored.extend(_without_package(conversation, queries))
     return result
+
+
+def _without_package(conversation: Conversation, queries: Sequence[Query]) -> list[dict[str, str]]:
+    """Rows for the queries that no package is made of, or for the conversation where it has not even such."""
+    reason = "no question of the conversation requires a turn"
+    left = [(query.query_id, query.category) for query in queries] or [(conversation.sample_id, DISTRIBUTION)]
+    return [{"source_id": source_id, "category": category, "reason": reason} for source_id, category in left]
 
 
 def _is_abstention(question: Question, options: LocomoOptions) -> bool:
