@@ -81,7 +81,8 @@ def _refuse_repeated_key(name: str, table: pa.Table, key: tuple[str, ...]) -> No
     same = None
     for column in key:
         values = table.column(column).combine_chunks()
-        equal = pc.fill_null(pc.equal(values[1:], values[:-1]), True)
+        here, before = values[1:], values[:-1]
+        equal = pc.or_(pc.fill_null(pc.equal(here, before), False), pc.and_(pc.is_null(here), pc.is_null(before)))
         same = equal if same is None else pc.and_(same, equal)
     hit = pc.index(same, True).as_py()
     if hit >= 0:
