@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .natural import build as marked
-from .natural import locomo_build as locomo
+from .natural.build import LABEL_SOURCE as HAS_ANSWER
 from .natural.build import BuildOptions, BuildResult, build_packages
 from .natural.conversations_io import load_examples
 from .natural.coverage_package import CoverageOptions, build_coverage
 from .natural.coverage_package_io import load_coverage_package, package_files
+from .natural.locomo_build import LABEL_SOURCE as KEPT_WORDS
 from .natural.locomo_build import LocomoOptions, build_locomo
 from .natural.locomo_io import load_conversations
 from .natural.rows_io import data_files
@@ -45,8 +45,8 @@ def label_source(source: Mapping[str, Any]) -> str:
     """Who says what a candidate covers: the generator, the data set's own marks, a rule, the package's labels."""
     return {
         "synthetic": "generator",
-        "longmemeval": marked.LABEL_SOURCE,
-        "locomo": locomo.LABEL_SOURCE,
+        "longmemeval": HAS_ANSWER,
+        "locomo": KEPT_WORDS,
         "coverage_package": "package",
     }[source["source"]]
 
