@@ -204,7 +204,7 @@ def _made_candidate(row: CandidateMemory, ranks: Mapping[str, int], options: Cov
         row.group_id,
         row.representation_type,
         1 if row.cost is None else row.cost,
-        time_index=ranks[row.experience_id or row.group_id] if row.time_index is None else row.time_index,
+        time_index=ranks[row.group_id] if row.time_index is None else row.time_index,
         text=row.text,
         confidence=row.confidence,
         estimated_value=row.estimated_value,

@@ -450,7 +450,7 @@ def _candidate(row: _Row) -> CandidateMemory | None:
 def _cost(row: _Row) -> int | None:
     key, value = row.first("cost", "cost_tokens")
     if value is None or value == 0:
-        row.note("no_cost", f"{key} is {'missing' if value is None else value!r}; a memory costs at least 1")
+        row.note("no_cost", f"{key} is {'missing' if value is None else repr(value)}; a memory costs at least 1")
         return None
     return row.whole(key, low=1)
 
