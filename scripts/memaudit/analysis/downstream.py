@@ -66,7 +66,9 @@ def parse_answers(table: pd.DataFrame, where: str) -> pd.DataFrame:
 def _correct(value: object, where: str, number: int) -> bool:
     text = "" if pd.isna(value) else str(value).strip().lower()
     if text not in _TRUE | _FALSE:
-        raise InputError(f"{where}, row {number}: correct is {value!r}; write 1, true or yes, or 0, false or no")
+        raise InputError(
+            f"{where}, row {number}: correct is {text or 'empty'!r}; write 1, true or yes, or 0, false or no"
+        )
     return text in _TRUE
 
 

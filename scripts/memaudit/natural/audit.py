@@ -52,7 +52,7 @@ def parse_labels(rows: Rows, cells: Mapping[str, Cell], where: str) -> dict[Cell
         label = row["label"].strip().lower()
         if label and label not in _YES | _NO:
             raise InputError(
-                f"{where}, line {line}: label {row['label']!r}; write 1, yes or true, or 0, no or false, or leave it blank"
+                f"{where}, line {line}: label {row['label']!r}; write 1, yes or true, 0, no or false, or nothing"
             )
         if label:
             labels[cells[cell_id]] = float(label in _YES)
