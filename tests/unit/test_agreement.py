@@ -199,7 +199,7 @@ def test_cells_labelled_one_by_one_make_the_frame():
     assert frame[["candidate_id", "unit_id"]].values.tolist() == [list(cell) for cell in marks]
     assert frame["weight"].tolist() == [2.0, 5.0, 5.0]
     assert ag.frame_of([A], sources[:1])[1] == ag.DRAWN
-    with pytest.raises(InputError, match="1 cells that no package has.*a::c9"):
+    with pytest.raises(InputError, match=r"1 cells that no package has.*a::c9"):
         ag.frame_of([A, B], [*sources, ag.Source("x", {("a", "a::c9", "a::u0"): 1.0})])
 
 

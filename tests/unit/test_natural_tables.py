@@ -38,7 +38,7 @@ def stage():
 
 
 def test_query_rows_by_hand(stage):
-    scores, _, queries = stage
+    queries = stage[2]
     to_table("query_scores", queries.to_dict("list"))
     assert len(queries) == (3 + 4) * 2 * 2
     kept = queries[(queries["writer"] == "oracle_gvt") & (queries["budget"] == 4)].set_index("query_id")

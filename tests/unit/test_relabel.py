@@ -185,7 +185,8 @@ def test_flips_depend_on_seed_draw_and_package_alone_and_grow_with_the_rate():
     p = cases.TALK[0]
 
     def moved(rate, draw=0, **changes):
-        return set(zip(*np.nonzero(dense_coverage(rb.flipped(p, noise(**changes), rate, draw)) != dense_coverage(p))))
+        changed = dense_coverage(rb.flipped(p, noise(**changes), rate, draw)) != dense_coverage(p)
+        return set(map(tuple, np.argwhere(changed).tolist()))
 
     for flips in (rb.BALANCED, rb.ALL):
         assert moved(0.4, flips=flips) == moved(0.4, flips=flips, rates=[0.4, 0.9], draws=9)
