@@ -177,12 +177,28 @@ def test_sources_from_labels():
     sources = {s.name: s for s in ag.sources_of([A, B], labels)}
     assert list(sources) == ["package", "anna", "judge, pass 1", "judge, pass 2"]
     assert sources["package"].whole == {"a", "b"}
-    assert sources["anna"].whole == frozenset()  # a zero: labelled cell by cell
-    assert sources["judge, pass 2"].whole == {"b"}  # only what is covered: absent is 0
+    assert not any(sources[name].whole for name in list(sources)[1:])  # zeros are rows: what has none is unlabelled
     frame = ag.draw_frame([A, B])
     assert not np.isnan(sources["package"].on(frame)).any()
-    second = sources["judge, pass 2"].on(frame)
+
+
+def test_labels_without_zeros_list_only_what_is_covered():
+    labels = frame_rows(own_rows(A, B), rows("judge", {("b::c0", "b::u0"): 1.0}))
+    judge = ag.sources_of([A, B], labels)[1]
+    frame, kind = ag.frame_of([A, B], [judge])
+    second = judge.on(frame)
+    assert judge.whole == {"b"} and kind == ag.DRAWN
     assert np.isnan(second[frame["package_id"] == "a"]).all() and np.nansum(second) == 1
+
+
+def test_coverage_made_by_several_is_no_source_beside_them():
+    one, two = own_rows(A, source="anna"), own_rows(B, source="ben")
+    zero = rows("ben", {("a::c3", "a::u0"): 0.0})
+    assert [s.name for s in ag.sources_of([A, B], frame_rows(one, two, zero))] == ["anna", "ben"]
+    human = ag.Source("human", {("a", "a::c0", "a::u0"): 0.0})
+    odd = rows("cleo", {("a::c3", "a::u0"): 1.0})
+    names = [s.name for s in ag.sources_of([A, B], frame_rows(one, two, zero, odd), [human])]
+    assert names == ["package", "cleo", "human"]
 
 
 def test_the_own_labels_are_found_though_values_were_rounded():

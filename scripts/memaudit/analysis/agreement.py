@@ -164,15 +164,18 @@ def package_source(packages: Iterable[Package], name: str = PACKAGE_SOURCE) -> S
     return Source(name, values, frozenset(p.package_id for p in packages))
 
 
-def sources_of(packages: Sequence[Package], labels: pd.DataFrame) -> list[Source]:
-    """The packages' own coverage, then each other (source, pass) of the labels, sorted by name.
+def sources_of(packages: Sequence[Package], labels: pd.DataFrame, external: Sequence[Source] = ()) -> list[Source]:
+    """The packages' own coverage first, then each other (source, pass) of the labels by name, then `external`.
 
     `labels`: columns package_id, candidate_id, unit_id, source, pass, value. The first (source, pass) that is
     positive in the very cells that the coverage has (whose values may have been rounded) is the own one and
-    gives it its name. Another source without a single zero lists only what is covered: it is whole in the
-    packages that it names.
+    gives it its name. Where none is, several made the coverage together: it stands among the sources only
+    if there are external ones, and sources that say nothing else than it does not beside it.
+    Labels without a single zero list only what is covered: their sources are whole in the packages they
+    name. Else a cell without a row was not labelled.
     """
     own = package_source(packages)
+    sparse = not (labels["value"] == 0).any()
     others: list[Source] = []
     passes = labels.groupby("source")["pass"].nunique()
     name_of_own = None
@@ -182,10 +185,13 @@ def sources_of(packages: Sequence[Package], labels: pd.DataFrame) -> list[Source
         values = dict(zip(cells, part["value"].tolist(), strict=True))
         if name_of_own is None and {cell for cell, v in values.items() if v > 0} == own.values.keys():
             name_of_own = name
-            continue
-        whole = frozenset(part["package_id"]) if min(values.values()) > 0 else frozenset()
-        others.append(Source(name, values, whole))
-    return [Source(name_of_own or PACKAGE_SOURCE, own.values, own.whole), *others]
+        else:
+            others.append(Source(name, values, frozenset(part["package_id"]) if sparse else frozenset()))
+    if name_of_own is None and others and not external:
+        return others
+    if name_of_own is None:
+        others = [s for s in others if any(own.values.get(cell, 0.0) != v for cell, v in s.values.items())]
+    return [Source(name_of_own or PACKAGE_SOURCE, own.values, own.whole), *others, *external]
 
 
 # ---- The frame
