@@ -1,4 +1,4 @@
-"""A coverage package, and the packages made of it: one a query (layout: config/README.md, "a coverage package")."""
+"""A coverage package, and the packages made of it: one a query (layout: docs/coverage_packages.md)."""
 
 from __future__ import annotations
 
