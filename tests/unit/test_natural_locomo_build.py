@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memaudit.errors import InputError
 from memaudit.natural.locomo_build import LABEL_SOURCE, LocomoOptions, build_locomo
 from memaudit.natural.locomo_io import load_conversations
 from memaudit.package_io import package_tables, read_packages, write_packages
@@ -126,6 +127,11 @@ def test_adversarial_questions_can_require_the_twisted_turn(conversations):
     weights = {short(u.unit_id): (u.weight, u.role) for u in first.units}
     assert weights["D4:1"] == (1.0, "current") and weights["D1:2"] == (4.0, "current")
     assert [q.required for q in second.queries] == [("inv-2::D1:1",)]
+
+
+def test_unknown_way_of_adversarial_questions():
+    with pytest.raises(InputError, match="adversarial 'gold' is unknown; write one of abstention, evidence"):
+        LocomoOptions(adversarial="gold")
 
 
 def test_grid_and_floors(conversations):

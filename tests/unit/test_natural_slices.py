@@ -187,6 +187,11 @@ def test_by_default_every_mark_is_a_unit_of_weight_one():
     assert len(package.queries[0].required) == 4
 
 
+def test_unknown_route():
+    with pytest.raises(InputError, match="route 'marks' is unknown; write one of marked, updates"):
+        BuildOptions(route="marks")
+
+
 def test_update_has_current_stale_and_invalidation_units():
     result, package = built(UPDATE, route="updates")
     units = {u.unit_id.removeprefix("q::"): (u.role, u.weight, u.kind) for u in package.units}

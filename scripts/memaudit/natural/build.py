@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..costs import BUILT_IN
+from ..errors import InputError
 from ..package import Candidate, Package, Query, build
 from .conversations import SEPARATOR, Example, Session
-from .evidence import UPDATE_TYPE, evidence_of, has_update
+from .evidence import ROUTES, UPDATE_TYPE, evidence_of, has_update
 from .slices import choose, cut, take_sessions
 from .turns import spans
 
@@ -36,6 +37,10 @@ class BuildOptions:
     distractors: int = 0
     word_limit: int | None = None
     route: str = "marked"
+
+    def __post_init__(self) -> None:
+        if self.route not in ROUTES:
+            raise InputError(f"route {self.route!r} is unknown; write one of {', '.join(ROUTES)}")
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..costs import BUILT_IN
+from ..errors import InputError
 from ..package import Candidate, Package, Query, Unit, build
 from .build import BuildResult
 from .conversations import SEPARATOR
@@ -49,6 +50,10 @@ class LocomoOptions:
     observation_floor: float = 0.0
     summary_floor: float = 0.25
     adversarial: str = "abstention"
+
+    def __post_init__(self) -> None:
+        if self.adversarial not in ADVERSARIAL_AS:
+            raise InputError(f"adversarial {self.adversarial!r} is unknown; write one of {', '.join(ADVERSARIAL_AS)}")
 
 
 def build_locomo(
