@@ -698,6 +698,12 @@ class Config(Section):
             return []
         return entry.file or [getattr(self, entry.source)]
 
+    def statistics_paths(self, suite: str) -> list[str]:
+        """The files and folders from outside that the suite's statistics read besides."""
+        entry = self.suites[suite]
+        given = (entry.audit, entry.downstream) if isinstance(entry, NaturalSuite) else ()
+        return [path for path in given if path]
+
     def shards(self, suite: str) -> int:
         """How many jobs share a setting and budget; a natural suite's size is not known before."""
         entry = self.suites[suite]
@@ -726,8 +732,7 @@ class Config(Section):
 
         Keys: source, quantize (int or None); for synthetic ones also distributions, seeds (a list),
         normal_count, update_count and parameters; for longmemeval and locomo also their own keys, but file;
-        for coverage_package also weights, paper_defaults, own, strict and filled (whether conversations are
-        given).
+        for coverage_package also weights, paper_defaults, own and strict.
         """
         entry = self.suites[suite]
         if isinstance(entry, LongMemEvalSuite | LocomoSuite):
@@ -735,7 +740,7 @@ class Config(Section):
             return entry.model_dump(mode="json", include=keys)
         if isinstance(entry, CoveragePackageSuite):
             keys = {"source", "quantize", "weights", "paper_defaults", "own", "strict"}
-            return {**entry.model_dump(mode="json", include=keys), "filled": entry.conversations is not None}
+            return entry.model_dump(mode="json", include=keys)
         keys = {"source", "distributions", "normal_count", "update_count", "parameters", "quantize"}
         return {**entry.model_dump(mode="json", include=keys), "seeds": list(entry.seeds)}
 

@@ -37,7 +37,7 @@ def source_files(source: str, paths: Sequence[str]) -> list[str]:
     """What a job reads of a suite's `Config.source_paths`: a folder's files one by one, so that a changed, new
     or removed file is noticed."""
     if source == "coverage_package":
-        return [*package_files(paths[0]), *paths[1:]]
+        return [*package_files(paths[0]), *(str(file) for file in data_files(paths[1:], "conversations"))]
     return [str(file) for file in data_files(paths, "conversations")]
 
 
@@ -65,9 +65,10 @@ def _locomo(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> Buil
 
 def _coverage_package(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
     options = CoverageOptions(**{key: source[key] for key in ("weights", "paper_defaults", "own", "strict")})
-    # `source_files`: the folder's own files first, the conversations last.
-    conversations = files[-1] if source["filled"] else None
-    return build_coverage(load_coverage_package(Path(files[0]).parent, options, conversations), suite, options)
+    folder = Path(files[0]).parent
+    # `source_files`: the folder's own files come first.
+    conversations = files[len(package_files(folder)) :]
+    return build_coverage(load_coverage_package(folder, options, conversations or None), suite, options)
 
 
 def _synthetic(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:

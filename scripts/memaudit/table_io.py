@@ -40,7 +40,7 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 
 
 def to_table(name: str, columns: Mapping[str, Iterable] | pa.Table) -> pa.Table:
-    """The columns as an Arrow table in the schema of table `name`, sorted by its key.
+    """The columns (a mapping, an Arrow table or a DataFrame) in the schema of table `name`, sorted by its key.
 
     No columns at all are a table without rows; missing optional columns become null. Raises InputError on
     unknown or missing columns, nulls in a required column, or a repeated key.
@@ -48,6 +48,7 @@ def to_table(name: str, columns: Mapping[str, Iterable] | pa.Table) -> pa.Table:
     spec = TABLES[name]
     if isinstance(columns, pa.Table):
         columns = {c: columns.column(c) for c in columns.column_names}
+    columns = dict(columns.items())  # of a DataFrame too
     if not columns:
         return spec.schema.empty_table()
     unknown = sorted(set(columns) - set(spec.schema.names))

@@ -250,6 +250,10 @@ def test_agreed_labels_are_of_the_first_two_alone():
     frame, _ = ag.frame_of([A], [anna, ben])
     expected = {"a": {("a::c0", "a::u0"): 1.0, ("a::c2", "a::u0"): 0.0}}
     assert ag.agreed_labels(frame, anna, ben) == expected
+    own = ag.package_source([A])
+    assert ag.label_sets(frame, [own, anna, ben]) == {"anna = ben": expected}
+    assert ag.label_sets(frame, [own, anna])["anna"]["a"]["a::c1", "a::u1"] == 0.0
+    assert ag.label_sets(frame, [own]) == {}
 
 
 def test_one_source_gives_empty_tables():

@@ -140,13 +140,13 @@ def test_the_same_order_is_preserved_and_ties_must_stay_ties():
 def test_two_suites_are_compared_on_what_they_share():
     ours, _ = cases.scored(cases.TALK)
     theirs, _ = cases.scored([cases.package("p1", {(1, 0): 1.0, (0, 1): 1.0}, suite="other")], budgets=(4, 8))
-    pairs = lr.under_other_suite(ours, theirs)
+    pairs = lr.under_other_suite("talk", ours, "other", theirs)
     assert pairs[["package_id", "budget", "writer"]].values.tolist() == [
         ["p1", 4, "oracle_gvt"], ["p1", 4, "recency_raw"]
     ]  # fmt: skip
     assert pairs["new_ratio"].tolist() == [1.0, 0.0]
-    with pytest.raises(InputError, match="suites other, talk share no package"):
-        lr.under_other_suite(ours[ours["budget"] == 6], theirs)
+    with pytest.raises(InputError, match="suites talk and other share no package"):
+        lr.under_other_suite("talk", ours[ours["budget"] == 6], "other", theirs)
 
 
 def test_relabelled_means_are_paired_and_have_an_interval():

@@ -71,6 +71,11 @@ def of_suite(pairs, suite):
     return [[name, s] for name, s in pairs if s == suite]
 
 
+def shown_natural(suite):
+    """The natural tables that tables and figures are made of."""
+    return natural_files(suite, NATURAL_FRAMES)
+
+
 def rule_name(*parts):
     return re.sub(r"\W", "_", "_".join(parts))
 
@@ -84,6 +89,7 @@ for suite in SUITES:
                 rule_name("tables", suite)
             input:
                 expand(OUT + "/analysis/{suite}/{name}.parquet", suite=suite, name=ANALYSES),
+                shown_natural(suite),
             output:
                 [f"{OUT}/{f}" for name, s in of_suite(wanted_tables(INFO), suite) for f in table_files(name, s)],
             params:
@@ -103,6 +109,7 @@ for suite in SUITES:
                 rule_name("figures", suite)
             input:
                 analysis=expand(OUT + "/analysis/{suite}/{name}.parquet", suite=suite, name=ANALYSES),
+                natural=shown_natural(suite),
                 package=expand(OUT + "/packages/{suite}/{name}.parquet", suite=suite, name=PACKAGE_TABLES)
                 if illustrated(suite)
                 else [],

@@ -347,3 +347,13 @@ def agreed_labels(frame: pd.DataFrame, x: Source, y: Source) -> dict[str, dict[t
     ):
         labels.setdefault(package_id, {})[candidate_id, unit_id] = float(value)
     return labels
+
+
+def label_sets(frame: pd.DataFrame, sources: Sequence[Source]) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
+    """Name -> `agreed_labels` of every pair of sources besides the first (the own one), "x = y"; of a single
+    other source its own labels, "x". Sets without a label are left out."""
+    others = sources[1:]
+    pairs = {others[0].name: (others[0], others[0])} if len(others) == 1 else {}
+    pairs |= {f"{x.name} = {y.name}": (x, y) for x, y in combinations(others, 2)}
+    found = {name: agreed_labels(frame, *pair) for name, pair in pairs.items()}
+    return {name: labels for name, labels in found.items() if labels}

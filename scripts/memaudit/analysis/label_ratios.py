@@ -45,7 +45,7 @@ def under_labels(
     return kept.rows.merge(new[[*ROW, "new_ratio"]], on=ROW, how="inner", validate="one_to_one")[list(PAIR_COLUMNS)]
 
 
-def under_other_suite(scores: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+def under_other_suite(suite: str, scores: pd.DataFrame, other_suite: str, other: pd.DataFrame) -> pd.DataFrame:
     """Columns PAIR_COLUMNS: rows of `scores` and of another suite's that share (package_id, budget, writer).
 
     Both in schema SCORES, one setting. Raises InputError where nothing is shared.
@@ -54,7 +54,7 @@ def under_other_suite(scores: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame
     shared = scores[[*ROW, "budget_spec", "ratio"]].merge(there, on=ROW, how="inner", validate="one_to_one")
     if shared.empty:
         raise InputError(
-            f"suites {', '.join(sorted({*scores['suite'], *other['suite']}))} share no package, absolute budget and "
+            f"suites {suite} and {other_suite} share no package, absolute budget and "
             f"writer in the first setting; give them the same examples, budgets and writers, or remove compare_with"
         )
     return shared[list(PAIR_COLUMNS)]
