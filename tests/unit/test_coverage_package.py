@@ -33,7 +33,6 @@ SOURCE = {
     "paper_defaults": False,
     "own": False,
     "strict": False,
-    "filled": False,
 }
 
 

@@ -43,7 +43,7 @@ def pointed(candidate, sessions):
 
 
 def test_packages_come_back_equal_from_a_folder_of_pointers(tmp_path):
-    examples = load_examples(SLICES)
+    examples = load_examples(SLICES)[:70]
     made = build_packages(examples, "s").packages
     sessions = {f"{e.question_id}::{s.experience_id}": s for e in examples for s in e.sessions}
     rows = package_rows(made)

@@ -172,7 +172,7 @@ def test_without_conversations_texts_stay_absent_and_declared_costs_work(tmp_pat
 def test_suite_with_conversations(tmp_path):
     folder = folder_with(tmp_path, pointer_row(KILN))
     options = {"weights": "required", "paper_defaults": False, "own": True, "strict": True}
-    source = {"source": "coverage_package", "quantize": None, "filled": True, **options}
+    source = {"source": "coverage_package", "quantize": None, **options}
     files = source_files("coverage_package", [str(folder), str(INVENTED)])
     assert files[-1] == str(INVENTED)
     made = build_suite("natural", source, files)
