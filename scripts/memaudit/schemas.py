@@ -473,14 +473,15 @@ SENSITIVITY = _table(
     },
 )
 # Label noise. rate: share of cells flipped; kendall_tau: of the writers' mean ratios, noisy against clean, mean
-# over draws, with the least and largest draw; n: packages a draw, its mean; n_zero, n_unproven: package-draws
+# over draws, with the least and largest draw; reversed_pairs: mean share of pairs of writers, apart without
+# noise, that stand the other way round with it; n: packages a draw, its mean; n_zero, n_unproven: package-draws
 # left out, as an optimum is 0 or not proven.
 _NOISE = {"suite": _str, "flips": _str, "rate": _float, **_SETTING, **_BUDGET}
 ROBUSTNESS = _table(
     "robustness",
     ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget"),
     {**_NOISE, "draws": _int, "writers": _int, "packages": _int, "n": _float, "n_zero": _int, "n_unproven": _int},
-    {"kendall_tau": _float, "tau_low": _float, "tau_high": _float, "same_ranking": _float},
+    {"kendall_tau": _float, "tau_low": _float, "tau_high": _float, "reversed_pairs": _float},
 )
 ROBUSTNESS_WRITERS = _table(
     "robustness_writers",

@@ -227,6 +227,12 @@ def test_robustness_against_a_slow_run(kept):
             assert own["mean_absolute_change"].iloc[0] == pytest.approx(np.mean(np.abs(changes[w])))
 
 
+def test_reversed_pairs():
+    assert rb._reversed(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.2])) == [2 / 3]
+    assert rb._reversed(np.array([0.1, 0.1, 0.3]), np.array([0.2, 0.3, 0.4])) == [0.0]
+    assert rb._reversed(np.array([0.1, 0.1]), np.array([0.2, 0.3])) == []
+
+
 def test_nothing_positive_gives_no_ranking():
     kept = kept_of(cases.TALK[2:], *cases.scored(cases.TALK[2:]))
     ranking, writers = rb.robustness(

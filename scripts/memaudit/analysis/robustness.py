@@ -20,7 +20,6 @@ from ..objective import Saturation
 from ..package import Package
 from ..schemas import ROBUSTNESS, ROBUSTNESS_WRITERS
 from .bootstrap import mean
-from .label_ratios import same_ranking
 from .relabel import ROW, Kept, dense_coverage, reworth, with_coverage
 
 BALANCED, ALL = "balanced", "all"
@@ -69,8 +68,9 @@ def robustness(
 
     Ratios count on packages whose OPT is positive and proven both without and with noise: where OPT is 0
     every writer has ratio 1, which says nothing about labels. kendall_tau is tau-b between the writers' mean
-    ratios without and with noise, on the same packages; same_ranking: share of draws that rank all writers
-    alike. low, high: least and largest draw.
+    ratios without and with noise, on the same packages; reversed_pairs: share of the pairs of writers that
+    are apart without noise and stand the other way round with it, mean over draws. low, high: least and
+    largest draw.
     """
     clean = reworth(packages, kept, saturation=saturation, k=setting["k"], node_limit=noise.node_limit)
     clean = clean.rename(columns={"new_ratio": "clean"})
@@ -108,7 +108,7 @@ def _usable(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _ranking(draws: Sequence[pd.DataFrame]) -> dict:
     """Numbers of one rate and budget over the draws."""
-    taus, same, sizes, zero, unproven = [], [], [], 0, 0
+    taus, turned, sizes, zero, unproven = [], [], [], 0, 0
     for frame in draws:
         used = _usable(frame)
         packages = frame.drop_duplicates("package_id")
@@ -119,9 +119,10 @@ def _ranking(draws: Sequence[pd.DataFrame]) -> dict:
         if used.empty:
             continue
         means = used.groupby("writer")[["clean", "new_ratio"]].agg(lambda values: mean(values.to_numpy()))
-        same.append(same_ranking(means["clean"], means["new_ratio"]))
-        if len(means) > 1 and means["clean"].nunique() > 1 and means["new_ratio"].nunique() > 1:
-            taus.append(float(kendalltau(np.round(means["clean"], 12), np.round(means["new_ratio"], 12)).statistic))
+        clean, noisy = (np.round(means[column].to_numpy(), 12) for column in ("clean", "new_ratio"))
+        turned += _reversed(clean, noisy)
+        if len(set(clean)) > 1 and len(set(noisy)) > 1:
+            taus.append(float(kendalltau(clean, noisy).statistic))
     return {
         "writers": draws[0]["writer"].nunique(),
         "packages": draws[0]["package_id"].nunique(),
@@ -131,8 +132,16 @@ def _ranking(draws: Sequence[pd.DataFrame]) -> dict:
         "kendall_tau": mean(np.array(taus)) if taus else np.nan,
         "tau_low": min(taus, default=np.nan),
         "tau_high": max(taus, default=np.nan),
-        "same_ranking": mean(np.array(same)) if same else np.nan,
+        "reversed_pairs": mean(np.array(turned)) if turned else np.nan,
     }
+
+
+def _reversed(clean: np.ndarray, noisy: np.ndarray) -> list[float]:
+    """Share of the pairs apart in `clean` that `noisy` turns round, as a list of one; empty without such a pair."""
+    upper = np.triu_indices(len(clean), 1)
+    order = [np.sign(means[upper[0]] - means[upper[1]]) for means in (clean, noisy)]
+    apart = order[0] != 0
+    return [float((order[0][apart] == -order[1][apart]).mean())] if apart.any() else []
 
 
 def _by_writer(draws: Sequence[pd.DataFrame]) -> Iterator[dict]:
