@@ -450,7 +450,7 @@ RELABELLED = _table(
 # optimum is 0; n_unproven: where one of the two is not proven.
 SENSITIVITY = _table(
     "sensitivity",
-    ("suite", "varied", "value", "cost_model", "pool", "k", "saturation", "budget_spec"),
+    ("suite", "varied", "value", "reference", "cost_model", "pool", "k", "saturation", "budget_spec"),
     {
         "suite": _str,
         "varied": _str,

@@ -42,15 +42,24 @@ rule summary:
         "../../scripts/summarise.py"
 
 
+def paper_files(suite):
+    """What the published natural values are compared with, of a suite declared as the paper's package."""
+    if not getattr(CONFIG.suites[suite], "paper_package", False):
+        return []
+    names = ("construction", "agreement", "label_ratios", "relabelled", "sensitivity")
+    return [f"{OUT}/analysis/{suite}/summary.parquet", *natural_files(suite, names)]
+
+
 rule published_comparison:
     input:
         summary=OUT + "/summary.parquet",
         audit=expand(OUT + "/analysis/{suite}/audit.parquet", suite=SUITES),
         published=CONFIG.published or [],
+        natural=[f for suite in SUITES for f in paper_files(suite)],
     output:
         multiext(OUT + "/published_comparison", ".parquet", ".csv", ".md"),
     params:
-        code=code_hash(["memaudit.analysis.published"]),
+        code=code_hash(["memaudit.analysis.published", "memaudit.analysis.published_natural"]),
     log:
         OUT + "/logs/published_comparison.log",
     script:

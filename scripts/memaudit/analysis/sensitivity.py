@@ -25,8 +25,8 @@ def sensitivity(
     """Schema SENSITIVITY, from rows in schema SOLUTIONS of one suite.
 
     varied "k": full pool, each k over k = 1 (the least k, where 1 was not solved) under the same cost model;
-    "cost_model": full pool, each of `cost_models` (as configured) over the first, at the same k; "pool": each
-    pool over the full one. Budgets match as written: a fraction is one of each cost model's own mean cost.
+    "cost_model": full pool, each of `cost_models` (as configured) over each earlier one, at the same k; "pool":
+    each pool over the full one. Budgets match as written: a fraction is one of each cost model's own mean cost.
     mean_ratio: mean over packages of OPT / reference OPT, with its interval; mean_value, mean_reference: mean
     optima over all packages with both proven (n + undefined_n).
     """
@@ -42,15 +42,15 @@ def _pairs(solutions: pd.DataFrame, cost_models: list[str]) -> Iterator[tuple[di
     parts = {key: part for key, part in solutions.groupby([*_PROBLEM, "budget_spec"], sort=True)}
     first_k = min(solutions["k"], default=1)
     for (cost_model, pool, k, saturation, spec), own in parts.items():
-        references = {
-            "k": (cost_model, pool, first_k, saturation, str(k), str(first_k), pool == FULL and k != first_k),
-            "cost_model": (cost_models[0], pool, k, saturation, cost_model, cost_models[0],
-                           pool == FULL and cost_model != cost_models[0]),
-            "pool": (cost_model, FULL, k, saturation, pool, FULL, pool != FULL),
-        }  # fmt: skip
-        for varied, (*problem, value, reference, applies) in references.items():
+        references = [("pool", pool, FULL, (cost_model, FULL, k, saturation))] if pool != FULL else []
+        if pool == FULL and k != first_k:
+            references.append(("k", str(k), str(first_k), (cost_model, pool, first_k, saturation)))
+        if pool == FULL:
+            earlier = cost_models[: cost_models.index(cost_model)]
+            references += [("cost_model", cost_model, c, (c, pool, k, saturation)) for c in earlier]
+        for varied, value, reference, problem in references:
             other = parts.get((*problem, spec))
-            if applies and other is not None:
+            if other is not None:
                 yield {
                     "varied": varied, "value": value, "reference": reference,
                     "cost_model": cost_model, "pool": pool, "k": k, "saturation": saturation,

@@ -54,7 +54,8 @@ def question_types(results: Results, suite: str):
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         ax.grid(axis="x")
         asked = int((part["queries"] - part["without_requirement"]).max())
-        ax.set_title("\n".join(textwrap.wrap(f"{style.prettify(name)} (n = {asked})", int(panel / 0.075))))
+        head = f"{style.prettify(name)} (n\u00a0=\u00a0{asked})"
+        ax.set_title("\n".join(textwrap.wrap(head, int(panel / 0.075))))
     fig.supxlabel("Share of queries with all required units covered", fontsize=7.5)
     queries = int((at["queries"] - at["without_requirement"])[at["category"] == names[-1]].max())
     title(fig, results, suite, f"Results by type of question at B = {budget}", f"n = {queries} queries")
@@ -70,7 +71,9 @@ def robustness(results: Results, suite: str):
         raise InputError(f"suite {suite!r}: no ranking under label noise is defined; there is nothing to draw")
     writers = _rows(results, "robustness_writers", suite)
     budget = focus_budget(ranking["budget"])
-    height = 3.0
+    at = writers[(writers["budget"] == budget) & writers["mean_ratio"].notna()]
+    shown = writers_in(results.info.suite(suite), at)
+    height = max(3.0, 1.25 + 0.12 * len(shown))
     fig, axes = style.new_figure(style.PAGE_WIDTH, height, 1, 2)
     left, right = axes[0]
     rates = sorted(set(ranking["rate"]))
@@ -89,9 +92,7 @@ def robustness(results: Results, suite: str):
     label_ends(left, ends, height - 1.1)
     left.set_ylabel("Kendall's tau of the writers' ranking")
     left.set_title("Ranking against that without noise")
-    at = writers[(writers["budget"] == budget) & writers["mean_ratio"].notna()]
-    shown = writers_in(results.info.suite(suite), at)
-    looks = style.looks(shown)
+    looks = style.distinct(shown)
     right.set_ylim(-0.03, 1.04)
     ends = {}
     for writer in shown:
@@ -108,7 +109,7 @@ def robustness(results: Results, suite: str):
     share = "positive cells lost, and as many gained" if flips == "balanced" else "cells flipped"
     for ax in (left, right):
         ax.grid(axis="y")
-        ax.set_xlim(0, rates[-1] * 1.02)
+        ax.set_xlim(-0.02 * rates[-1], 1.02 * rates[-1])
         ax.set_xticks([0, *rates], [f"{100 * r:g} %" for r in [0, *rates]])
         ax.set_xlabel(f"Share of {share}")
     n = int(ranking["packages"].max())
@@ -123,13 +124,15 @@ def robustness(results: Results, suite: str):
 @figure(having("label_ratios"))
 def label_agreement(results: Results, suite: str):
     """Share of cells on which two label sources disagree, by stratum of the frame and by representation type."""
+    from matplotlib.patches import Patch
+
     frame = _rows(results, "disagreements", suite)
     frame = frame[frame["agreed_with"] == ""]
     pairs = sorted(set(frame[["first", "second"]].itertuples(index=False, name=None)))
     groups = [
         (by, g) for by in ("stratum", "representation_type") for g in sorted(set(frame["group"][frame["by"] == by]))
     ]
-    at = {group: i + 0.7 * (group[0] != "stratum") for i, group in enumerate(groups)}
+    at = {group: i + 0.35 * (group[0] != "stratum") for i, group in enumerate(groups)}
     colours = {pair: style.CYCLE[i % len(style.CYCLE)] for i, pair in enumerate(pairs)}
     names = [f"{a}, {b}" for a, b in pairs]
     bar = 0.8 / len(pairs)
@@ -145,7 +148,7 @@ def label_agreement(results: Results, suite: str):
             r = own.loc[group]
             share = (r["only_first"] + r["only_second"]) / r["cells"]
             place = y - 0.4 + bar * (p + 0.5)
-            ax.barh(place, share, height=bar * 0.9, color=colours[pair], label=names[p] if group == groups[0] else None)
+            ax.barh(place, share, height=bar * 0.9, color=colours[pair])
             ax.text(share, place, f" {100 * share:.1f} % of {int(r['cells']):,}", va="center", fontsize=6,
                     color=style.DARK_GREY)  # fmt: skip
     ax.set_yticks(list(at.values()), [style.prettify(g) for _, g in groups])
@@ -155,11 +158,11 @@ def label_agreement(results: Results, suite: str):
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     ax.set_xlabel("Share of cells with different labels")
-    handles = [axes[0, 0].patches[0].__class__((0, 0), 1, 1, color=colours[pair], label=n)
-               for pair, n in zip(pairs, names, strict=True)]  # fmt: skip
+    handles = [Patch(color=colours[pair], label=name) for pair, name in zip(pairs, names, strict=True)]
     fig.legend(handles=handles, loc="outside lower left", ncols=across)
     most = int(frame.groupby(["first", "second", "by"])["cells"].sum().max())
-    title(fig, results, suite, "Disagreement of label sources", f"n = {most:,} cells at most")
+    what = "Disagreement of label sources"
+    title(fig, results, suite, what, f"n = {most:,} cells at most", of_setting=False)
     return fig
 
 

@@ -209,6 +209,11 @@ def looks(writers: Sequence[WriterInfo]) -> dict[str, Look]:
     return chosen
 
 
+def distinct(writers: Sequence[WriterInfo]) -> dict[str, Look]:
+    """A look of its own for each writer of a panel that shows several classes, in order of display."""
+    return {w.name: _look(i) for i, w in enumerate(ordered(writers))}
+
+
 def _look(index: int) -> Look:
     """Every second line is dashed, so that two lines on top of each other are both seen."""
     lap, place = divmod(index, len(CYCLE))
