@@ -170,9 +170,9 @@ def frame_rows(*lists):
 
 
 def test_sources_from_labels():
-    marks = {("a::c0", "a::u0"): 1.0, ("a::c3", "a::u0"): 0.0}
+    marks = {("a::c0", "a::u0"): 0.5, ("a::c3", "a::u0"): 0.0}
     labels = frame_rows(
-        own_rows(A, B), rows("judge", marks), rows("judge", {("b::c0", "b::u0"): 1.0}, "2"), rows("anna", marks)
+        own_rows(A, B), rows("judge", marks), rows("judge", {("b::c0", "b::u0"): 0.5}, "2"), rows("anna", marks)
     )
     sources = {s.name: s for s in ag.sources_of([A, B], labels)}
     assert list(sources) == ["package", "anna", "judge, pass 1", "judge, pass 2"]
@@ -183,22 +183,27 @@ def test_sources_from_labels():
 
 
 def test_labels_without_zeros_list_only_what_is_covered():
-    labels = frame_rows(own_rows(A, B), rows("judge", {("b::c0", "b::u0"): 1.0}))
+    labels = frame_rows(own_rows(A, B), rows("judge", {("b::c0", "b::u0"): 0.5}))
     judge = ag.sources_of([A, B], labels)[1]
     frame, kind = ag.frame_of([A, B], [judge])
     second = judge.on(frame)
     assert judge.whole == {"b"} and kind == ag.DRAWN
-    assert np.isnan(second[frame["package_id"] == "a"]).all() and np.nansum(second) == 1
+    assert np.isnan(second[frame["package_id"] == "a"]).all() and np.nansum(second) == 0.5
+
+
+def test_the_same_labels_under_another_name_are_no_second_source():
+    labels = frame_rows(own_rows(A, source="anna"), own_rows(A, source="ben"), own_rows(A)[:1])
+    assert [s.name for s in ag.sources_of([A], labels)] == ["anna"]
 
 
 def test_coverage_made_by_several_is_no_source_beside_them():
-    one, two = own_rows(A, source="anna"), own_rows(B, source="ben")
-    zero = rows("ben", {("a::c3", "a::u0"): 0.0})
-    assert [s.name for s in ag.sources_of([A, B], frame_rows(one, two, zero))] == ["anna", "ben"]
+    # The coverage is the larger of two labels.
+    one = own_rows(A, source="anna")[1:] + rows("anna", {("a::c0", "a::u0"): 0.5, ("a::c3", "a::u0"): 0.0})
+    two = own_rows(B, source="ben") + rows("ben", {("a::c0", "a::u0"): 1.0, ("a::c1", "a::u1"): 0.0})
+    labels = frame_rows(one, two)
+    assert [s.name for s in ag.sources_of([A, B], labels)] == ["anna", "ben"]
     human = ag.Source("human", {("a", "a::c0", "a::u0"): 0.0})
-    odd = rows("cleo", {("a::c3", "a::u0"): 1.0})
-    names = [s.name for s in ag.sources_of([A, B], frame_rows(one, two, zero, odd), [human])]
-    assert names == ["package", "cleo", "human"]
+    assert [s.name for s in ag.sources_of([A, B], labels, [human])] == ["package", "anna", "ben", "human"]
 
 
 def test_the_own_labels_are_found_though_values_were_rounded():
@@ -208,7 +213,7 @@ def test_the_own_labels_are_found_though_values_were_rounded():
 
 
 def test_cells_labelled_one_by_one_make_the_frame():
-    marks = {("a::c0", "a::u0"): 1.0, ("a::c3", "a::u0"): 0.0, ("a::c3", "a::u1"): 0.0}
+    marks = {("a::c0", "a::u0"): 1.0, ("a::c3", "a::u0"): 1.0, ("a::c3", "a::u1"): 0.0}
     sources = ag.sources_of([A, B], frame_rows(own_rows(A, B), rows("anna", marks)))
     frame, kind = ag.frame_of([A, B], sources)
     assert kind == ag.LABELLED

@@ -169,8 +169,9 @@ def sources_of(packages: Sequence[Package], labels: pd.DataFrame, external: Sequ
 
     `labels`: columns package_id, candidate_id, unit_id, source, pass, value. The first (source, pass) that is
     positive in the very cells that the coverage has (whose values may have been rounded) is the own one and
-    gives it its name. Where none is, several made the coverage together: it stands among the sources only
-    if there are external ones, and sources that say nothing else than it does not beside it.
+    gives it its name. One that never differs from the coverage is the same label under another name (a row
+    may name several annotators) and no source beside it. Where several sources made the coverage together,
+    it stands among them only if there are external ones.
     Labels without a single zero list only what is covered: their sources are whole in the packages they
     name. Else a cell without a row was not labelled.
     """
@@ -185,12 +186,10 @@ def sources_of(packages: Sequence[Package], labels: pd.DataFrame, external: Sequ
         values = dict(zip(cells, part["value"].tolist(), strict=True))
         if name_of_own is None and {cell for cell, v in values.items() if v > 0} == own.values.keys():
             name_of_own = name
-        else:
+        elif any(own.values.get(cell, 0.0) != v for cell, v in values.items()):
             others.append(Source(name, values, frozenset(part["package_id"]) if sparse else frozenset()))
-    if name_of_own is None and others and not external:
+    if name_of_own is None and len(others) > 1 and not external:
         return others
-    if name_of_own is None:
-        others = [s for s in others if any(own.values.get(cell, 0.0) != v for cell, v in s.values.items())]
     return [Source(name_of_own or PACKAGE_SOURCE, own.values, own.whole), *others, *external]
 
 
