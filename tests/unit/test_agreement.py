@@ -233,7 +233,7 @@ def test_agreement_of_pairs_and_of_agreed_labels_with_a_third():
     table = ag.agreement("s", frame, kind, sources, resamples=20)
     to_table("agreement", table.to_dict("list"))
     found = {(r.first, r.agreed_with, r.second): r for r in table.itertuples()}
-    assert len(found) == 6
+    assert len(found) == 4
     pair = found["anna", "", "ben"]
     own, a, b = ag.binary(sources[0].on(frame)), ag.binary(sources[1].on(frame)), ag.binary(sources[2].on(frame))
     assert (pair.cells, pair.raw_agreement) == (12, 10 / 12)
@@ -247,6 +247,14 @@ def test_agreement_of_pairs_and_of_agreed_labels_with_a_third():
     assert pick.set_index("group")[["cells", "only_first", "only_second"]].T.to_dict("list") == {
         "fact": [6, 0, 0], "summary": [6, 1, 1], ag.POSITIVE: [2, 1, 0], ag.ZERO: [10, 0, 1],
     }  # fmt: skip
+
+
+def test_three_whole_sources_are_each_compared_with_the_others_agreed_labels():
+    sources = [ag.package_source([A], name) for name in "xyz"]
+    table = ag.agreement("s", *ag.frame_of([A], sources), sources, resamples=5)
+    assert table[["first", "agreed_with", "second"]].values.tolist() == [
+        ["x", "", "y"], ["x", "", "z"], ["x", "y", "z"], ["x", "z", "y"], ["y", "", "z"], ["y", "z", "x"]
+    ]  # fmt: skip
 
 
 def test_agreed_labels_are_of_the_first_two_alone():

@@ -275,14 +275,16 @@ class Comparison:
 
 
 def comparisons(frame: pd.DataFrame, sources: Sequence[Source]) -> Iterator[Comparison]:
-    """Each pair of sources, then each pair against each third one on the cells where the pair agrees.
+    """Each pair of sources, then pairs against each third source on the cells where the pair agrees: pairs of
+    sources that labelled cell by cell (of people, say), or of all where fewer than two did.
 
     Comparisons without a shared cell are left out.
     """
     values = {source.name: source.on(frame) for source in sources}
     for x, y in combinations(values, 2):
         yield from _comparison(frame, x, "", y, values[x], values[y])
-    for x, y in combinations(values, 2):
+    by_cell = [source.name for source in sources if not source.whole]
+    for x, y in combinations(by_cell if len(by_cell) > 1 else values, 2):
         agree = ~np.isnan(values[x]) & ~np.isnan(values[y]) & (binary(values[x]) == binary(values[y]))
         shared = np.where(agree, np.where(values[x] == values[y], values[x], binary(values[x])), np.nan)
         for third in values:
