@@ -52,8 +52,7 @@ def coverage_audit(results: Results, suite: str) -> Document:
     ratios = results.natural("label_ratios", suite) if "label_ratios" in results.info.suite(suite).analyses else None
     if frame.empty:
         caption = f"Coverage audit; suite {suite}, n = 0 comparisons."
-        note = "The suite's labels come from one source; there is nothing to compare them with."
-        return Document(caption, pd.DataFrame({"suite": [suite], "note": [note]}), (), (note,))
+        return _one_source(caption, suite)
     cells = [
         (
             _pair(r),
@@ -111,8 +110,7 @@ def disagreements(results: Results, suite: str) -> Document:
     frame = results.natural("disagreements", suite)
     if frame.empty:
         caption = f"Disagreements of label sources; suite {suite}, n = 0 comparisons."
-        note = "The suite's labels come from one source; there is nothing to compare them with."
-        return Document(caption, pd.DataFrame({"suite": [suite], "note": [note]}), (), (note,))
+        return _one_source(caption, suite)
     sections = []
     for by, part in sorted(frame.groupby("by"), reverse=True):
         rows = [
@@ -171,8 +169,8 @@ def sensitivity(results: Results, suite: str) -> Document:
             sections.append(Section(title, _text_frame(heads, rows)))
     undefined, unproven = int(frame["undefined_n"].max()), int(frame["n_unproven"].max())
     notes = [_CI, "OPT: mean over packages with both optima proven; ratios are means of per-package ratios."]
-    notes += [f"Up to {undefined:,} packages a row with a reference OPT of 0 have no ratio."] if undefined else []
-    notes += [f"Up to {unproven:,} packages a row are left out: an optimum is not proven."] if unproven else []
+    notes += [f"Up to {_packages(undefined)} a row with a reference OPT of 0 have no ratio."] if undefined else []
+    notes += [f"Up to {_packages(unproven)} a row are left out: an optimum is not proven."] if unproven else []
     caption = f"Sensitivity of OPT; suite {suite}, n = {_span(frame['n'])} a row."
     return Document(caption, frame, tuple(sections), tuple(notes))
 
@@ -279,6 +277,13 @@ def downstream(results: Results, suite: str) -> Document:
 
 
 # ---- Shared parts
+
+
+def _one_source(caption: str, suite: str) -> Document:
+    """What stands in place of comparisons where there is a single source of labels."""
+    note = "The suite's labels come from one source; there is nothing to compare them with."
+    shown = _text_frame(["Label sources", "Comparisons"], [(1, 0)])
+    return Document(caption, pd.DataFrame({"suite": [suite], "label_sources": [1]}), (Section("", shown),), (note,))
 
 
 def _of(frame: pd.DataFrame, what: str) -> Iterator:
