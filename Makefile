@@ -15,7 +15,7 @@ SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural verify test lint docs bench lock lock-check unlock clean
+.PHONY: help setup reproduce smoke natural locomo verify test lint docs bench lock lock-check unlock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,10 @@ smoke: no-space setup ## run every stage on a handful of packages, into results/
 natural: no-space setup ## run it on LongMemEval: make natural LONGMEMEVAL=<file>, into results/natural/
 	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural LONGMEMEVAL=<file>" >&2; exit 1; }
 	$(SNAKEMAKE) --configfile config/natural.yaml --config "longmemeval='$(LONGMEMEVAL)'"
+
+locomo: no-space setup ## run it on LoCoMo: make locomo LOCOMO=<file>, into results/locomo/
+	@test -n "$(LOCOMO)" || { echo "error: say which file: make locomo LOCOMO=<file>" >&2; exit 1; }
+	$(SNAKEMAKE) --configfile config/locomo.yaml --config "locomo='$(LOCOMO)'"
 
 verify: setup ## check the optima in results/ again, from the files alone, with an independent solver
 	$(PY) -m memaudit verify results

@@ -9,6 +9,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/packages.smk"
 include: "workflow/rules/solve.smk"
 include: "workflow/rules/score.smk"
+include: "workflow/rules/natural.smk"
 include: "workflow/rules/present.smk"
 
 

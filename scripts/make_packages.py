@@ -16,7 +16,13 @@ if not made.packages:
     reasons = ", ".join(f"{n} x {reason}" for reason, n in Counter(row["reason"] for row in made.unscored).items())
     raise InputError(f"suite {suite}: nothing in {', '.join(snakemake.input)} can be scored: {reasons}")
 tables = package_tables(
-    made.packages, suite=suite, label_source=label_source(source), unscored=made.unscored, warnings=made.warnings
+    made.packages,
+    suite=suite,
+    label_source=label_source(source),
+    labels=made.labels,
+    primary=made.primary,
+    unscored=made.unscored,
+    warnings=made.warnings,
 )
 write_packages(Path(snakemake.output[0]).parent, tables, stage_metadata(snakemake.input, snakemake.params))
 print(f"{len(made.packages)} packages, {len(made.unscored)} unscored, {len(made.warnings)} warnings")

@@ -8,16 +8,18 @@ from collections.abc import Callable, Sequence
 
 from .check.verify_io import verify_main
 from .errors import InputError
+from .natural.coverage_package_io import check_main
 
 # name -> (help, function of the remaining arguments that returns the exit status)
 COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
+    "check-package": ("check a coverage package: ids, ranges, quotes, leaked questions", check_main),
     "verify": ("repeat the independent check on a finished results folder", verify_main),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; 2 on bad input, else its own exit status."""
-    commands = "\n".join(f"  {name:<12}{text}" for name, (text, _) in COMMANDS.items())
+    commands = "\n".join(f"  {name:<15}{text}" for name, (text, _) in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="memaudit",
         description="MEMAUDIT: exact evaluation of budgeted memory writing.",

@@ -58,6 +58,7 @@ class Known:
     cost_models: Collection[str]
     saturations: Collection[str]
     longmemeval: bool
+    locomo: bool
 
 
 class Setting(NamedTuple):
@@ -203,6 +204,15 @@ def _parse_writers(value: Any, info: ValidationInfo) -> list[str] | Literal["all
     return value
 
 
+def _parse_files(value: Any) -> list[str]:
+    """One path or a list of paths; none is an empty list."""
+    several = [] if value is None else value if isinstance(value, list) else [value]
+    wrong = [path for path in several if not isinstance(path, str) or not path]
+    if wrong or value == []:
+        raise _problem(f"{value!r} names no file; write a path, or a list of paths")
+    return several
+
+
 def _parse_rule(rule: str, info: ValidationInfo) -> str:
     if not FILE_RULE.fullmatch(rule):
         fix = "; or write path/to/file.py:function for a rule of your own"
@@ -245,6 +255,8 @@ PoolName = Annotated[str, _reference("pool", "pools", "; others go under the top
 SaturationName = Annotated[str, AfterValidator(_saturation_name)]
 SolverName = Annotated[str, AfterValidator(_solver), WithJsonSchema({"enum": list(SOLVERS)})]
 SuiteName = Annotated[str, _reference("suite", "suites")]
+WriterName = Annotated[str, _reference("writer", "writers")]
+NoiseRate = Annotated[float, Field(gt=0, le=1)]
 NotEmpty = AfterValidator(_not_empty)
 
 BudgetValue = Annotated[
@@ -277,6 +289,19 @@ WriterNames = Annotated[
     list[str] | Literal["all"],
     PlainValidator(_parse_writers),
     WithJsonSchema({"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+FileNames = Annotated[
+    list[str],
+    PlainValidator(_parse_files),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                {"type": "null"},
+            ]
+        }
+    ),
 ]
 Rate = Annotated[int | float, PlainValidator(_rate), WithJsonSchema({"type": "number", "minimum": 0})]
 Kept = Annotated[
@@ -328,7 +353,7 @@ class Suite(Section):
     )
 
 
-_SOURCE = "Where the packages come from: `synthetic` or `longmemeval`."
+_SOURCE = "Where the packages come from: `synthetic`, `longmemeval`, `locomo` or `coverage_package`."
 
 
 class SyntheticSuite(Suite):
@@ -360,35 +385,161 @@ class SyntheticSuite(Suite):
         return value
 
 
-class LongMemEvalSuite(Suite):
-    """One package per question of a LongMemEval-form file."""
+class Robustness(Section):
+    """Label noise: coverage cells flipped at random, values and optima anew (analysis.robustness)."""
+
+    rates: Annotated[list[NoiseRate], NotEmpty] = Field(
+        [0.05, 0.1, 0.2], description="Shares of cells whose label is flipped, each above 0 and at most 1."
+    )
+    draws: Annotated[int, Field(ge=1)] = Field(5, description="Noisy copies of the suite at each rate.")
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="Seed of the flips.")
+    flips: Literal["balanced", "all"] = Field(
+        "balanced",
+        description="`balanced`: of each package's positive cells the share is lost, and as many zero cells become "
+        "full coverage; `all`: every cell is flipped with that probability.",
+    )
+    node_limit: Annotated[int, Field(ge=1)] = Field(
+        1_000_000, description="Search nodes after which a noisy optimum counts as unproven and is left out."
+    )
+
+
+class NaturalSuite(Suite):
+    """What suites of conversations have besides, whatever their source."""
+
+    audit: str | None = Field(
+        None,
+        description="Folder of a cell audit (annotation_cells.csv and one {name}_labels.csv a labeller), whose "
+        "labels are compared with the suite's own.",
+    )
+    compare_with: list[SuiteName] = Field(
+        [], description="Natural suites over the same candidates and units, labelled by others, to compare with."
+    )
+    robustness: Robustness | None = Field(
+        Robustness(), description="Ranking of the writers under label noise, see below; null: none."
+    )
+    downstream: str | None = Field(
+        None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
+    )
+    downstream_systems: dict[str, WriterName] = Field(
+        {}, description="`{system: writer}` where a system of `downstream` is not named like its writer."
+    )
+    paper_package: bool = Field(
+        False,
+        description="The suite is a package of the paper's own release: compared with the published natural values "
+        "where its counts are the paper's.",
+    )
+
+
+class LongMemEvalSuite(NaturalSuite):
+    """One package per question of LongMemEval-form files."""
 
     source: Literal["longmemeval"] = Field(description=_SOURCE)
-    file: str | None = Field(
+    file: FileNames = Field(
         None,
-        description="The conversations: .json, .jsonl, either gzipped, or a folder; default: the top-level "
-        "key `longmemeval`.",
+        description="The conversations: .json, .jsonl, either gzipped, or a folder, or a list of several; "
+        "default: the top-level key `longmemeval`.",
+    )
+    route: Literal["marked", "updates"] = Field(
+        "marked",
+        description="`marked`: every marked turn is a unit of weight 1; `updates`: of a knowledge update, the turns "
+        "of the last marked session are current, those before are stale (weight 0), and that each of these no "
+        "longer holds is a unit of its own.",
+    )
+    question_types: Annotated[list[str], NotEmpty] | None = Field(
+        None, description="Take only questions of these types; default: all."
+    )
+    limit: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Take this many questions, drawn by `seed`; default: all."
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="Seed of the draws of questions and distractors.")
+    distractors: Annotated[int, Field(ge=0)] = Field(
+        0, description="Sessions besides the answer sessions, drawn for each question; 0: the support slice."
+    )
+    word_limit: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Words of a session that are read (1800 in the paper); default: all."
     )
 
     @field_validator("file")
     @classmethod
-    def _given_somewhere(cls, value: str | None, info: ValidationInfo) -> str | None:
+    def _given_somewhere(cls, value: list[str], info: ValidationInfo) -> list[str]:
         if not value and not info.context.longmemeval:
             raise _problem("no conversations named; set it here, or run `make natural LONGMEMEVAL=<file>`")
         return value
 
 
+class LocomoSuite(NaturalSuite):
+    """One package per conversation of LoCoMo-form files."""
+
+    source: Literal["locomo"] = Field(description=_SOURCE)
+    file: FileNames = Field(
+        None,
+        description="The conversations: .json, .jsonl, either gzipped, or a folder, or a list of several; "
+        "default: the top-level key `locomo`.",
+    )
+    grid: Annotated[int, Field(ge=1, le=1000)] = Field(
+        20, description="Coverage by observations and summaries is rounded down to multiples of 1/grid."
+    )
+    observation_floor: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="An observation that keeps a smaller share of a cited turn's content words covers none of it."
+    )
+    summary_floor: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.25, description="The same for a session's summary, which shares words with any turn by chance."
+    )
+    adversarial: Literal["abstention", "evidence"] = Field(
+        "abstention",
+        description="`abstention`: an adversarial question requires nothing and adds no weight; `evidence`: it "
+        "requires the turn that its premise twists.",
+    )
+
+    @field_validator("file")
+    @classmethod
+    def _given_somewhere(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        if not value and not info.context.locomo:
+            raise _problem("no conversations named; set it here, or run `make locomo LOCOMO=<file>`")
+        return value
+
+
+class CoveragePackageSuite(NaturalSuite):
+    """One package per query of a folder in the coverage-package layout."""
+
+    source: Literal["coverage_package"] = Field(description=_SOURCE)
+    package: Annotated[str, NotEmpty] = Field(description="The folder in the coverage-package layout.")
+    conversations: str | None = Field(
+        None,
+        description="LongMemEval-form conversations that the folder's pointers are filled in from; default: "
+        "texts that stand as pointers stay absent.",
+    )
+    weights: Literal["required", "uniform"] = Field(
+        "required",
+        description="`required`: a unit's own weight, at least 1 where the query requires it; `uniform`: every "
+        "evidence unit counts 1 (no question known).",
+    )
+    paper_defaults: bool = Field(False, description="Let a missing or zero cost count as 1 (listed as a warning).")
+    own: bool = Field(
+        False, description="The folder was built here: quotes and ids across files must hold (errors, not warnings)."
+    )
+    strict: bool = Field(False, description="Let every warning of the structural check be an error.")
+
+
 def _source(raw: Any) -> str:
     source = raw.get("source") if isinstance(raw, Mapping) else getattr(raw, "source", None)
-    # Anything unknown is judged as synthetic, whose `source` then names both.
-    return "longmemeval" if source == "longmemeval" else "synthetic"
+    # Anything unknown is judged as synthetic, whose `source` then names all.
+    return source if isinstance(source, str) and source in SOURCES else "synthetic"
 
 
 AnySuite = Annotated[
-    Annotated[SyntheticSuite, Tag("synthetic")] | Annotated[LongMemEvalSuite, Tag("longmemeval")],
+    Annotated[SyntheticSuite, Tag("synthetic")]
+    | Annotated[LongMemEvalSuite, Tag("longmemeval")]
+    | Annotated[LocomoSuite, Tag("locomo")]
+    | Annotated[CoveragePackageSuite, Tag("coverage_package")],
     Discriminator(_source),
 ]
-SOURCES = {"synthetic": SyntheticSuite, "longmemeval": LongMemEvalSuite}
+SOURCES = {
+    "synthetic": SyntheticSuite,
+    "longmemeval": LongMemEvalSuite,
+    "locomo": LocomoSuite,
+    "coverage_package": CoveragePackageSuite,
+}
 
 
 class CostModel(Section):
@@ -509,6 +660,9 @@ class Config(Section):
     longmemeval: str | None = Field(
         None, description="The conversations of every suite of source longmemeval that names none of its own."
     )
+    locomo: str | None = Field(
+        None, description="The conversations of every suite of source locomo that names none of its own."
+    )
 
     # ---- what a workflow asks; `suite` is a name
 
@@ -535,9 +689,20 @@ class Config(Section):
         """The budgets' one spelling each, as in paths and tables."""
         return [budget.spec for budget in self.suites[suite].budgets]
 
-    def conversations(self, suite: str) -> str:
-        """The file or folder of a longmemeval suite."""
-        return self.suites[suite].file or self.longmemeval
+    def source_paths(self, suite: str) -> list[str]:
+        """The files and folders from outside that the suite's packages are made of."""
+        entry = self.suites[suite]
+        if isinstance(entry, CoveragePackageSuite):
+            return [entry.package, *([entry.conversations] if entry.conversations else [])]
+        if isinstance(entry, SyntheticSuite):
+            return []
+        return entry.file or [getattr(self, entry.source)]
+
+    def statistics_paths(self, suite: str) -> list[str]:
+        """The files and folders from outside that the suite's statistics read besides."""
+        entry = self.suites[suite]
+        given = (entry.audit, entry.downstream) if isinstance(entry, NaturalSuite) else ()
+        return [path for path in given if path]
 
     def shards(self, suite: str) -> int:
         """How many jobs share a setting and budget; a natural suite's size is not known before."""
@@ -563,14 +728,19 @@ class Config(Section):
     # ---- JSON-able parts, one a stage: a stage reruns when its part changes, and on nothing else
 
     def source_definition(self, suite: str) -> dict[str, Any]:
-        """All that the suite's packages depend on, besides the code and a source file's content.
+        """All that the suite's packages depend on, besides the code and the content of `source_paths`.
 
         Keys: source, quantize (int or None); for synthetic ones also distributions, seeds (a list),
-        normal_count, update_count and parameters, for longmemeval also file.
+        normal_count, update_count and parameters; for longmemeval and locomo also their own keys, but file;
+        for coverage_package also weights, paper_defaults, own and strict.
         """
         entry = self.suites[suite]
-        if isinstance(entry, LongMemEvalSuite):
-            return {"source": entry.source, "file": self.conversations(suite), "quantize": entry.quantize}
+        if isinstance(entry, LongMemEvalSuite | LocomoSuite):
+            keys = {"quantize", *(type(entry).model_fields.keys() - NaturalSuite.model_fields.keys() - {"file"})}
+            return entry.model_dump(mode="json", include=keys)
+        if isinstance(entry, CoveragePackageSuite):
+            keys = {"source", "quantize", "weights", "paper_defaults", "own", "strict"}
+            return entry.model_dump(mode="json", include=keys)
         keys = {"source", "distributions", "normal_count", "update_count", "parameters", "quantize"}
         return {**entry.model_dump(mode="json", include=keys), "seeds": list(entry.seeds)}
 
@@ -614,6 +784,8 @@ ENTRIES: dict[str, type[Section]] = {
     "saturations": SaturationEntry,
 }
 SINGLE: dict[str, type[Section]] = {"bootstrap": Bootstrap, "illustration": Illustration}
+# A mapping inside a suite.
+INNER: dict[str, type[Section]] = {"robustness": Robustness}
 
 
 def parse_config(
@@ -627,7 +799,7 @@ def parse_config(
     """
     if not isinstance(raw, Mapping):
         raise InputError(f"{source}: is {_kind(raw)}; write a mapping of keys, see config/README.md")
-    problems = [*_repeats(raw), *_taken(raw), *more]
+    problems = [*_repeats(raw), *_taken(raw), *_not_comparable(raw), *more]
     try:
         config = Config.model_validate(dict(raw), context=_known(raw, rules, distributions))
     except ValidationError as error:
@@ -653,6 +825,7 @@ def _known(raw: Mapping, rules: Collection[str], distributions: Collection[str])
         cost_models=names("cost_models", COST_MODELS),
         saturations=names("saturations", SATURATIONS),
         longmemeval=bool(raw.get("longmemeval")),
+        locomo=bool(raw.get("locomo")),
     )
 
 
@@ -678,6 +851,18 @@ def _taken(raw: Mapping) -> Iterable[str]:
         for name, _ in _items(raw.get(section)):
             if name in built_in:
                 yield f"{section}.{name}: {name} is built in; choose another name"
+
+
+def _not_comparable(raw: Mapping) -> Iterable[str]:
+    """A line for every suite that is compared with itself or with a synthetic one."""
+    suites = dict(_items(raw.get("suites")))
+    for name, keys in suites.items():
+        named = dict(_items(keys)).get("compare_with")
+        for i, other in enumerate(named if isinstance(named, list) else ()):
+            if other == name:
+                yield f"suites.{name}.compare_with[{i}]: is the suite itself; name another, or remove it"
+            elif isinstance(other, str) and dict(_items(suites.get(other))).get("source") == "synthetic":
+                yield f"suites.{name}.compare_with[{i}]: {other} is synthetic; name a natural suite, or remove it"
 
 
 def _items(section: Any) -> Iterable[tuple[str, Any]]:
@@ -712,6 +897,7 @@ def _explain(error: dict[str, Any]) -> str:
     loc = list(error["loc"])
     if len(loc) > 2 and loc[0] == "suites" and loc[2] in SOURCES:
         model = SOURCES[loc.pop(2)]  # pydantic puts the chosen source into the path
+        model = INNER.get(loc[2], model) if len(loc) > 3 else model
     elif len(loc) > 2:
         model = ENTRIES.get(loc[0])
     else:
@@ -737,6 +923,8 @@ def _what(error: dict[str, Any], loc: list[str | int], model: type[Section] | No
         return f"{value!r} is {_kind(value)}; expected {_EXPECTED[kind]}"
     if kind == "greater_than_equal":
         return f"{value!r} is below {context['ge']}; give at least {context['ge']}"
+    if kind == "greater_than":
+        return f"{value!r} is not above {context['gt']}; give more"
     if kind == "less_than_equal":
         return f"{value!r} is above {context['le']}; give at most {context['le']}"
     return f"{value!r}: {error['msg']}"
@@ -748,5 +936,5 @@ def _unknown_key(loc: list[str | int], model: type[Section]) -> str:
         return "declined: give breakpoints: [[z, h], ...] of your function, so that optima stay exact"
     other = [name for name, suite in SOURCES.items() if key in suite.model_fields]
     if other and model in SOURCES.values():
-        return f"is a key of source {other[0]} only; remove it or change the source"
+        return f"is a key of source {' or '.join(other)} only; remove it or change the source"
     return f"unknown key; {_nearest(key, keys)}"

@@ -86,11 +86,14 @@ def _repeated_keys(node: yaml.Node | None, path: tuple[str, ...]) -> Iterable[st
 
 
 def _missing_files(raw: Any) -> Iterable[str]:
-    named = [(key, _get(raw, key)) for key in ("published", "longmemeval")]
-    named += [(f"suites.{name}.file", _get(suite, "file")) for name, suite in _items(_get(raw, "suites"))]
+    named = [(key, _get(raw, key)) for key in ("published", "longmemeval", "locomo")]
+    for name, suite in _items(_get(raw, "suites")):
+        keys = ("file", "package", "conversations", "audit", "downstream")
+        named += [(f"suites.{name}.{key}", _get(suite, key)) for key in keys]
     for key, value in named:
-        if isinstance(value, str) and value and not Path(value).exists():
-            yield f"{key}: there is no {value}; give a path that exists, relative to where you run"
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, str) and path and not Path(path).exists():
+                yield f"{key}: there is no {path}; give a path that exists, relative to where you run"
 
 
 def _wrong_rules(raw: Any, rules: Mapping[str, Any]) -> Iterable[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -39,14 +40,18 @@ def package_tables(
     *,
     suite: str,
     label_source: str,
+    labels: Iterable[Mapping[str, Any]] | None = None,
+    primary: Mapping[tuple[str, str], Collection[str]] | None = None,
     unscored: Iterable[Mapping[str, str]] = (),
     warnings: Iterable[Mapping[str, str]] = (),
 ) -> dict[str, pa.Table]:
     """Every table of `PACKAGE_TABLES` for a suite.
 
-    `label_source` names who labelled coverage (one source, pass "1"; its non-zero cells are the coverage).
-    `unscored` rows: source_id, category, reason. `warnings` rows: source_id, kind, detail.
+    `labels` rows: the columns of that table but the suite; by default `label_source` labelled the coverage
+    (one source, pass "1", the non-zero cells). `primary`: (package_id, query_id) -> its primary required units
+    (default: all). `unscored` rows: source_id, category, reason. `warnings` rows: source_id, kind, detail.
     """
+    primary = primary or {}
     rows: dict[str, dict[str, list]] = {name: defaultdict(list) for name in PACKAGE_TABLES}
 
     def add(table: str, **values) -> None:
@@ -88,22 +93,19 @@ def package_tables(
             )
             for unit_id, value in p.coverage_row(i).items():
                 add("coverage", **key, candidate_id=candidate_id, unit_id=unit_id, coverage=value)
-                add(
-                    "labels",
-                    **key,
-                    candidate_id=candidate_id,
-                    unit_id=unit_id,
-                    source=label_source,
-                    value=value,
-                    status="accepted",
-                    **{"pass": "1"},
-                )
+                if labels is None:
+                    label = {"source": label_source, "pass": "1", "value": value, "status": "accepted"}
+                    add("labels", **key, candidate_id=candidate_id, unit_id=unit_id, **label)
         for u in p.units:
             add("units", **key, unit_id=u.unit_id, role=u.role, weight=u.weight, kind=u.kind, text=u.text)
         for q in p.queries:
             add("queries", **key, query_id=q.query_id, category=q.category, text=q.text, answer=q.answer)
+            named_first = primary.get((p.package_id, q.query_id), q.required)
             for unit_id in q.required:
-                add("requirements", **key, query_id=q.query_id, unit_id=unit_id, primary=True)
+                is_primary = unit_id in named_first
+                add("requirements", **key, query_id=q.query_id, unit_id=unit_id, primary=is_primary)
+    for row in labels or ():
+        add("labels", suite=suite, **row)
     for row in unscored:
         add("unscored", suite=suite, **row)
     for row in warnings:

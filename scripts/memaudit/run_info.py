@@ -11,8 +11,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from .config import Config, SyntheticSuite
+from .config import Config, NaturalSuite, SyntheticSuite
 from .present import results as present
+from .schemas import NATURAL_TABLES
 from .writers.registry import RULES, Writer, rule_from_file
 
 STANDARD = "standard"
@@ -87,7 +88,37 @@ def _suite_info(config: Config, name: str) -> present.SuiteInfo:
         suite.source,
         suite.seeds if synthetic else (),
         tuple(present.Setting(*s) for s in config.settings(name)),
+        natural_analyses(config, name),
     )
+
+
+def natural_analyses(config: Config, suite: str) -> tuple[str, ...]:
+    """The natural tables (schemas.NATURAL_TABLES) that a suite has; none where it is synthetic.
+
+    construction: always; those of label sources where the configuration names others than the suite's own
+    (audit, compare_with) or the source may bring several; sensitivity where something varies; those of
+    writers where there are any.
+    """
+    entry = config.suites[suite]
+    if not isinstance(entry, NaturalSuite):
+        return ()
+    scored = bool(config.suite_writers(suite))
+    others = bool(entry.audit or entry.compare_with)
+    varied = len(entry.k) > 1 or len(entry.cost_models) > 1 or len(config.solved_pools(suite)) > 1
+    wanted = {
+        "construction": True,
+        "agreement": others or entry.source == "coverage_package",
+        "disagreements": others or entry.source == "coverage_package",
+        "label_ratios": others and scored,
+        "relabelled": others and scored,
+        "sensitivity": varied,
+        "robustness": entry.robustness is not None and scored,
+        "robustness_writers": entry.robustness is not None and scored,
+        "query_scores": scored,
+        "categories": scored,
+        "downstream": entry.downstream is not None and scored,
+    }
+    return tuple(name for name in NATURAL_TABLES if wanted[name])
 
 
 def info_part(info: present.RunInfo, suite: str | None = None) -> dict:
@@ -107,6 +138,7 @@ def read_info(part: Mapping) -> present.RunInfo:
                 "distributions": tuple(suite["distributions"]),
                 "seeds": tuple(suite["seeds"]),
                 "settings": tuple(present.Setting(**s) for s in suite["settings"]),
+                "analyses": tuple(suite["analyses"]),
             }
         )
         for suite in part["suites"]

@@ -366,3 +366,177 @@ AUDIT = _table(
     },
     {"max_difference": _float},
 )
+
+# ---- Natural suites only: scores/{suite}/query_scores and analysis/{suite}/ (definitions: the modules of
+# analysis/ that make them)
+NATURAL_TABLES = (
+    "query_scores",
+    "construction",
+    "agreement",
+    "disagreements",
+    "label_ratios",
+    "relabelled",
+    "sensitivity",
+    "robustness",
+    "robustness_writers",
+    "categories",
+    "downstream",
+)
+_SETTING = {"cost_model": _str, "k": _int, "saturation": _str}
+# One row per query and what a writer kept for it. required: units it requires; covered: their mass, each unit
+# capped at 1; all_covered: each has coverage >= 1, null where the query requires nothing.
+QUERY_SCORES = _table(
+    "query_scores",
+    ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer", "query_id"),
+    {
+        **_PACKAGE,
+        "query_id": _str,
+        "category": _str,
+        **_SETTING,
+        **_BUDGET,
+        "writer": _str,
+        "required": _int,
+        "covered": _float,
+    },
+    {"all_covered": _bool},
+)
+# Counts of how a suite was built: `what` is counted (packages, unscored, queries, candidates, ...), by `name`.
+CONSTRUCTION = _table(
+    "construction", ("suite", "what", "name"), {"suite": _str, "what": _str, "name": _str, "count": _int}
+)
+# first, second: label sources; agreed_with: where not "", first and it agree on every cell that is counted.
+_PAIR = {"suite": _str, "first": _str, "agreed_with": _str, "second": _str}
+AGREEMENT = _table(
+    "agreement",
+    tuple(_PAIR),
+    {
+        **_PAIR,
+        "frame": _str,
+        "packages": _int,
+        "cells": _int,
+        "first_positive": _int,
+        "second_positive": _int,
+        "raw_agreement": _float,
+        "raw_agreement_weighted": _float,
+        "kappa": _float,
+        "ci_low": _float,
+        "ci_high": _float,
+        "kappa_weighted": _float,
+        "alpha": _float,
+    },
+)
+DISAGREEMENTS = _table(
+    "disagreements",
+    (*_PAIR, "by", "group"),
+    {**_PAIR, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
+)
+# How far package ratios move under other labels. labels: which; budget: null where all are pooled;
+# rows: (package, budget, writer) compared; dropped: left out, as an optimum is 0 or not proven.
+LABEL_RATIOS = _table(
+    "label_ratios",
+    ("suite", "labels", "budget"),
+    {"suite": _str, "labels": _str, "kind": _str, **_SETTING, "packages": _int, "rows": _int, "dropped": _int},
+    {"budget": _int, "ratio_mad": _float, "ranking_preserved": _bool, "spearman": _float, "writers": _int},
+)
+# Mean ratio of every writer under the package's own labels (`mean_own`) and under others (`mean_ratio`).
+RELABELLED = _table(
+    "relabelled",
+    ("suite", "labels", "budget", "writer"),
+    {"suite": _str, "labels": _str, "kind": _str, **_SETTING, **_BUDGET, "writer": _str, "n": _int, "dropped": _int},
+    {"mean_own": _float, "mean_ratio": _float, "ci_low": _float, "ci_high": _float},
+)
+# An optimum of a changed problem over that of the reference, on the same packages and budget as written.
+# varied: k, cost_model or pool; value, reference: of what is varied. undefined_n: packages whose reference
+# optimum is 0; n_unproven: where one of the two is not proven.
+SENSITIVITY = _table(
+    "sensitivity",
+    ("suite", "varied", "value", "reference", "cost_model", "pool", "k", "saturation", "budget_spec"),
+    {
+        "suite": _str,
+        "varied": _str,
+        "value": _str,
+        "reference": _str,
+        **_PROBLEM,
+        **_BUDGET,
+        "reference_budget": _int,
+        "n": _int,
+        "undefined_n": _int,
+        "n_unproven": _int,
+    },
+    {
+        "mean_value": _float,
+        "mean_reference": _float,
+        "mean_ratio": _float,
+        "ci_low": _float,
+        "ci_high": _float,
+        "max_ratio": _float,
+    },
+)
+# Label noise. rate: share of cells flipped; kendall_tau: of the writers' mean ratios, noisy against clean, mean
+# over draws, with the least and largest draw; reversed_pairs: mean share of pairs of writers, apart without
+# noise, that stand the other way round with it; n: packages a draw, its mean; n_zero, n_unproven: package-draws
+# left out, as an optimum is 0 or not proven.
+_NOISE = {"suite": _str, "flips": _str, "rate": _float, **_SETTING, **_BUDGET}
+ROBUSTNESS = _table(
+    "robustness",
+    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget"),
+    {**_NOISE, "draws": _int, "writers": _int, "packages": _int, "n": _float, "n_zero": _int, "n_unproven": _int},
+    {"kendall_tau": _float, "tau_low": _float, "tau_high": _float, "reversed_pairs": _float},
+)
+ROBUSTNESS_WRITERS = _table(
+    "robustness_writers",
+    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget", "writer"),
+    {**_NOISE, "writer": _str, "draws": _int},
+    {
+        "clean_ratio": _float,
+        "mean_ratio": _float,
+        "low": _float,
+        "high": _float,
+        "mean_change": _float,
+        "mean_absolute_change": _float,
+    },
+)
+# Queries by category ("all" beside them). share_all: with all required units covered; intervals clustered by
+# package. mean_ratio: of the packages all of whose queries are of the category.
+CATEGORIES = _table(
+    "categories",
+    ("suite", "category", "cost_model", "k", "saturation", "budget", "writer"),
+    {
+        "suite": _str,
+        "category": _str,
+        **_SETTING,
+        **_BUDGET,
+        "writer": _str,
+        "packages": _int,
+        "queries": _int,
+        "without_requirement": _int,
+        "n": _int,
+    },
+    {
+        "share_all": _float,
+        "share_low": _float,
+        "share_high": _float,
+        "share_none": _float,
+        "mean_covered": _float,
+        "mean_ratio": _float,
+        "ci_low": _float,
+        "ci_high": _float,
+    },
+)
+# Answers of a downstream system where all, some or none of a query's required units were kept ("nothing
+# required" and "any" beside them); Wilson 95 % interval.
+DOWNSTREAM = _table(
+    "downstream",
+    ("suite", "system", "cost_model", "k", "saturation", "budget", "covered"),
+    {
+        "suite": _str,
+        "system": _str,
+        "writer": _str,
+        **_SETTING,
+        **_BUDGET,
+        "covered": _str,
+        "n": _int,
+        "correct": _int,
+    },
+    {"accuracy": _float, "ci_low": _float, "ci_high": _float},
+)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .natural.build import BuildResult, build_packages
+from .natural.build import LABEL_SOURCE as HAS_ANSWER
+from .natural.build import BuildOptions, BuildResult, build_packages
 from .natural.conversations_io import load_examples
+from .natural.coverage_package import CoverageOptions, build_coverage
+from .natural.coverage_package_io import load_coverage_package, package_files
+from .natural.locomo_build import LABEL_SOURCE as KEPT_WORDS
+from .natural.locomo_build import LocomoOptions, build_locomo
+from .natural.locomo_io import load_conversations
+from .natural.rows_io import data_files
 from .objective import quantize
 from .package import Package
 from .synthetic import generate
@@ -18,22 +26,52 @@ from .synthetic import generate
 def build_suite(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
     """Packages, unscored questions and warnings of a suite.
 
-    `source`: the keys that decide the packages (`Config.source_definition`, without paths); `files`: the file or
-    folder of conversations (longmemeval), else nothing.
+    `source`: the keys that decide the packages (`Config.source_definition`); `files`: what `source_files` gives.
     """
-    made = (
-        _synthetic(suite, source) if source["source"] == "synthetic" else build_packages(load_examples(files[0]), suite)
-    )
+    made = _BUILDERS[source["source"]](suite, source, files)
     grid = source.get("quantize")
     return _on_grid(made, grid) if grid else made
 
 
+def source_files(source: str, paths: Sequence[str]) -> list[str]:
+    """What a job reads of a suite's `Config.source_paths`: a folder's files one by one, so that a changed, new
+    or removed file is noticed."""
+    if source == "coverage_package":
+        return [*package_files(paths[0]), *(str(file) for file in data_files(paths[1:], "conversations"))]
+    return [str(file) for file in data_files(paths, "conversations")]
+
+
 def label_source(source: Mapping[str, Any]) -> str:
-    """Who says what a candidate covers: the generator, or the data set's own marks."""
-    return {"synthetic": "generator", "longmemeval": "has_answer"}[source["source"]]
+    """Who says what a candidate covers: the generator, the data set's own marks, a rule, the package's labels."""
+    return {
+        "synthetic": "generator",
+        "longmemeval": HAS_ANSWER,
+        "locomo": KEPT_WORDS,
+        "coverage_package": "package",
+    }[source["source"]]
 
 
-def _synthetic(suite: str, source: Mapping[str, Any]) -> BuildResult:
+def _longmemeval(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
+    types = source["question_types"]
+    options = {key: source[key] for key in ("limit", "seed", "distractors", "word_limit", "route")}
+    chosen = BuildOptions(None if types is None else tuple(types), **options)
+    return build_packages(load_examples(files), suite, chosen)
+
+
+def _locomo(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
+    keys = ("grid", "observation_floor", "summary_floor", "adversarial")
+    return build_locomo(load_conversations(files), suite, LocomoOptions(**{key: source[key] for key in keys}))
+
+
+def _coverage_package(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
+    options = CoverageOptions(**{key: source[key] for key in ("weights", "paper_defaults", "own", "strict")})
+    folder = Path(files[0]).parent
+    # `source_files`: the folder's own files come first.
+    conversations = files[len(package_files(folder)) :]
+    return build_coverage(load_coverage_package(folder, options, conversations or None), suite, options)
+
+
+def _synthetic(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
     counts = {key: source[key] for key in ("normal_count", "update_count")}
     packages = [
         generate(suite, name, seed, **counts, **source["parameters"].get(name, {}))
@@ -41,6 +79,14 @@ def _synthetic(suite: str, source: Mapping[str, Any]) -> BuildResult:
         for seed in source["seeds"]
     ]
     return BuildResult(packages, [], [])
+
+
+_BUILDERS = {
+    "synthetic": _synthetic,
+    "longmemeval": _longmemeval,
+    "locomo": _locomo,
+    "coverage_package": _coverage_package,
+}
 
 
 def _on_grid(made: BuildResult, grid: int) -> BuildResult:
@@ -56,7 +102,7 @@ def _on_grid(made: BuildResult, grid: int) -> BuildResult:
                 f"by at most {max(moved_cells, moved_weights):.3g}"
             )
             warnings.append({"source_id": package.package_id, "kind": "quantized", "detail": detail})
-    return BuildResult(packages, made.unscored, warnings)
+    return replace(made, packages=packages, warnings=warnings)
 
 
 def _rounded(numbers: Sequence[float], grid: int) -> tuple[list[float], int, float]:

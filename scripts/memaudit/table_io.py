@@ -40,7 +40,7 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 
 
 def to_table(name: str, columns: Mapping[str, Iterable] | pa.Table) -> pa.Table:
-    """The columns as an Arrow table in the schema of table `name`, sorted by its key.
+    """The columns (a mapping, an Arrow table or a DataFrame) in the schema of table `name`, sorted by its key.
 
     No columns at all are a table without rows; missing optional columns become null. Raises InputError on
     unknown or missing columns, nulls in a required column, or a repeated key.
@@ -48,6 +48,7 @@ def to_table(name: str, columns: Mapping[str, Iterable] | pa.Table) -> pa.Table:
     spec = TABLES[name]
     if isinstance(columns, pa.Table):
         columns = {c: columns.column(c) for c in columns.column_names}
+    columns = dict(columns.items())  # of a DataFrame too
     if not columns:
         return spec.schema.empty_table()
     unknown = sorted(set(columns) - set(spec.schema.names))
@@ -81,7 +82,8 @@ def _refuse_repeated_key(name: str, table: pa.Table, key: tuple[str, ...]) -> No
     same = None
     for column in key:
         values = table.column(column).combine_chunks()
-        equal = pc.fill_null(pc.equal(values[1:], values[:-1]), True)
+        here, before = values[1:], values[:-1]
+        equal = pc.or_(pc.fill_null(pc.equal(here, before), False), pc.and_(pc.is_null(here), pc.is_null(before)))
         same = equal if same is None else pc.and_(same, equal)
     hit = pc.index(same, True).as_py()
     if hit >= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 
+import natural_frames
 import numpy as np
 import pandas as pd
 
@@ -345,4 +346,7 @@ def tiny(
         "conversations", (known["opt"], known["recency_raw"]), ("temporal-reasoning",), 1, "longmemeval"
     )
     budgets = {"mine": {settings[0]: [1, 6], settings[1]: [40, 80]}, "conversations": {Setting(): [60]}}
-    return make((mine, natural), budgets, n=4, illustration="mine")
+    talks = natural_frames.suite()
+    budgets[talks.name] = {setting: list(natural_frames.BUDGETS) for setting in talks.settings}
+    made = make((mine, natural, talks), budgets, n=4, illustration="mine")
+    return Results(made.info, {**made.frames, **natural_frames.frames()}, package)

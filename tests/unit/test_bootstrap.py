@@ -46,7 +46,7 @@ def test_chunked_draws_are_those_of_one_draw(monkeypatch):
     whole = mean_interval(values, 200, 5)
     monkeypatch.setattr(bootstrap, "_KEPT", 0)
     monkeypatch.setattr(bootstrap, "_CHUNK", 170)
-    assert len(list(bootstrap._indices(50, 200, 5))) == 67
+    assert len(list(bootstrap.resample_indices(50, 200, 5))) == 67
     assert mean_interval(values, 200, 5) == whole
 
 

@@ -50,7 +50,7 @@ def problems(raw):
 BAD = [
     ("resuts", "x", [["resuts: unknown key", "nearest known: 'results'"]]),
     ("suites.small.budget", [1], [["suites.small.budget: unknown key", "'budgets'"]]),
-    ("suites.small.file", "x", [["suites.small.file: is a key of source longmemeval only"]]),
+    ("suites.small.file", "x", [["suites.small.file: is a key of source longmemeval or locomo only"]]),
     ("suites.small.source", "synthetik", [["suites.small.source: unknown source", "'synthetic'"]]),
     ("suites.small", None, [["suites.small: None is empty; expected a mapping"]]),
     ("suites", {}, [["suites: is empty"]]),
@@ -262,11 +262,76 @@ def test_natural_configuration_needs_the_file(tmp_path, monkeypatch):
         load_config("config/natural.yaml", {"longmemeval": str(data)})
     data.write_text("[]")
     config = load_config("config/natural.yaml", {"longmemeval": str(data)})
-    assert config.source_definition("longmemeval")["file"] == str(data)
+    assert config.source_paths("longmemeval") == [str(data)]
     assert config.shards("longmemeval") == 1
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "natural.yaml"])
+def test_locomo_configuration_needs_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(InputError, match="make locomo LOCOMO="):
+        load_config("config/locomo.yaml")
+    data = tmp_path / "data.json"
+    with pytest.raises(InputError, match="locomo: there is no"):
+        load_config("config/locomo.yaml", {"locomo": str(data)})
+    data.write_text("[]")
+    config = load_config("config/locomo.yaml", {"locomo": str(data)})
+    assert config.source_paths("locomo") == [str(data)]
+    assert config.source_definition("locomo") == {
+        "source": "locomo",
+        "quantize": None,
+        "grid": 20,
+        "observation_floor": 0.0,
+        "summary_floor": 0.25,
+        "adversarial": "abstention",
+    }
+
+
+def talks(**keys):
+    return {"suites": {"talks": {"source": "longmemeval", "budgets": [40], **keys}}}
+
+
+def test_several_files_and_the_options_that_decide_packages():
+    config = parse(talks(file=["a.json", "b.json"], route="updates", limit=9))
+    assert config.source_paths("talks") == ["a.json", "b.json"]
+    assert config.source_definition("talks") == {
+        "source": "longmemeval",
+        "quantize": None,
+        "route": "updates",
+        "question_types": None,
+        "limit": 9,
+        "seed": 0,
+        "distractors": 0,
+        "word_limit": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ({"file": []}, "file: [] names no file"),
+        ({"file": ["a", 3]}, "file: ['a', 3] names no file"),
+        ({"file": "a", "route": "marks"}, "route: 'marks'"),
+        ({"file": "a", "limit": 0}, "limit: 0 is below 1"),
+        ({"file": "a", "distractors": -1}, "distractors: -1 is below 0"),
+        ({"file": "a", "question_types": []}, "question_types: is empty"),
+        ({"file": "a", "grid": 20}, "grid: is a key of source locomo only"),
+        ({"file": "a", "source": "locomo", "grid": 0}, "grid: 0 is below 1"),
+        ({"file": "a", "source": "locomo", "summary_floor": 2}, "summary_floor: 2 is above 1"),
+    ],
+)
+def test_wrong_options_of_conversations(keys, line):
+    (problem,) = problems(talks(**keys))
+    assert problem.startswith("suites.talks.") and line in problem
+
+
+def test_every_missing_file_of_a_list_is_told(tmp_path):
+    text = f"suites:\n  s: {{source: longmemeval, budgets: [3], file: [x.json, {tmp_path}, y.json]}}\n"
+    with pytest.raises(InputError) as caught:
+        load_config(write(tmp_path, text))
+    assert [line in str(caught.value) for line in ("there is no x.json", "there is no y.json")] == [True, True]
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "natural.yaml", "locomo.yaml"])
 def test_shipped_configurations_satisfy_the_schema(name):
     schema = json.loads((ROOT / "config" / "schema.json").read_text())
     raw = yaml.safe_load((ROOT / "config" / name).read_text())

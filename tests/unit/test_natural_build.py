@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memaudit.natural.build import LABEL_SOURCE, build_packages, support_slice
+from memaudit.natural.build import LABEL_SOURCE, build_packages
 from memaudit.natural.conversations import Session, Turn
 from memaudit.natural.conversations_io import load_examples
+from memaudit.natural.slices import take_sessions
 from memaudit.natural.turns import RAW_SPAN_WORDS, spans
 from memaudit.package_io import package_tables, read_packages, write_packages
 
@@ -230,7 +231,7 @@ def test_candidates_do_not_depend_on_question_answer_or_marks(examples, packages
         "turns",
     }
     for package_id, package in packages.items():
-        for s in support_slice(examples[package_id]):
+        for s in take_sessions(examples[package_id]):
             flipped = replace(s, turns=tuple(replace(t, marked=not t.marked) for t in s.turns))
             assert spans(flipped) == spans(s)
         other = replace(examples[package_id], question="?", answer="!", question_date=datetime(1999, 1, 1))

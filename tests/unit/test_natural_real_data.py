@@ -1,5 +1,6 @@
 """The natural route on LongMemEval-S support slices, where that file is present (it is not shipped)."""
 
+import json
 import os
 import time
 from collections import Counter
@@ -7,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memaudit.natural.build import build_packages, support_slice
+from memaudit.natural.build import BuildOptions, build_packages
 from memaudit.natural.conversations_io import load_examples
+from memaudit.natural.slices import choose, take_sessions
 
 REPOSITORY = Path(__file__).parents[2]
 DATA = Path(os.environ.get("MEMAUDIT_SHARED_DATA", REPOSITORY.parent / "shared" / "data")) / "longmemeval"
@@ -55,7 +57,7 @@ def test_every_unit_can_be_kept_and_no_question_is_in_a_candidate(result):
 def test_sessions_stand_in_date_order(examples, result):
     reordered = 0
     for example in examples:
-        dates = [s.date for s in support_slice(example)]
+        dates = [s.date for s in take_sessions(example)]
         assert dates == sorted(dates)
         reordered += dates != [s.date for s in example.sessions]
     assert reordered > 0
@@ -84,3 +86,37 @@ def test_the_other_files_are_read(name, questions):
     examples = load_examples(DATA / name)
     built = build_packages(examples, "s")
     assert len(examples) == len(built.packages) + len(built.unscored) == questions
+
+
+def test_the_papers_draw(examples):
+    """The rule gives the 200 ids of Natural-200, from the slices and the question that they lack."""
+    wanted = json.loads((DATA / "natural200_question_ids.json").read_text())["question_ids"]
+    every = load_examples([SLICES, DATA / "oracle_gpt4_7a0daae1.json"])
+    chosen = choose(every, ["knowledge-update", "temporal-reasoning"], limit=200, seed=0)
+    assert [e.question_id for e in chosen] == sorted(wanted)
+
+
+def test_updates_have_current_stale_and_invalidation_units(examples, result):
+    updates = build_packages(examples, "s", BuildOptions(route="updates"))
+    assert len(updates.packages) == len(result.packages)
+    roles = Counter(u.role for p in updates.packages for u in p.units if p.distribution == "knowledge-update")
+    assert roles == {"current": 72, "stale": 72, "invalidation": 72}
+    assert Counter(w["kind"] for w in updates.warnings)["update_without_older_turn"] == 2
+    plain = {p.package_id: p.content_hash for p in result.packages if p.distribution == "temporal-reasoning"}
+    assert plain.items() <= {p.package_id: p.content_hash for p in updates.packages}.items()
+
+
+def test_word_limit(examples):
+    limited = build_packages(examples, "s", BuildOptions(word_limit=1800))
+    cut = Counter(w["kind"] for w in limited.warnings)["marked_turn_cut"]
+    beyond = [r["source_id"] for r in limited.unscored if r["reason"] == "every marked turn passes the word limit"]
+    # The units that nothing covers are the turns that were cut; two questions have no other.
+    assert (cut, beyond) == (16, ["9a707b82", "gpt4_fa19884d"])
+    assert sum(len(p.units) - len(set(p.cov_unit)) for p in limited.packages) == cut
+
+
+def test_sessions_can_be_drawn_from_the_haystack_only(examples, result):
+    """These files hold answer sessions only: wanted distractors are missed with a warning, not made up."""
+    more = build_packages(examples, "longmemeval", BuildOptions(distractors=2))
+    assert [p.content_hash for p in more.packages] == [p.content_hash for p in result.packages]
+    assert Counter(w["kind"] for w in more.warnings)["fewer_distractors"] == len(result.packages)

@@ -179,3 +179,30 @@ def test_tables_and_wanted_do_not_import_matplotlib():
     code = "import sys, memaudit.present.wanted, memaudit.present.tables_io; sys.exit('matplotlib' in sys.modules)"
     scripts = Path(__file__).resolve().parents[2] / "scripts"
     subprocess.run([sys.executable, "-c", code], cwd=scripts, check=True)
+
+
+def test_one_label_source_is_said_and_not_an_error():
+    whole = RUNS["tiny"]
+    empty = {name: whole.frames[name].iloc[:0] for name in ("agreement", "disagreements", "label_ratios")}
+    results = Results(whole.info, {**whole.frames, **empty})
+    for name in ("coverage_audit", "disagreements"):
+        document = make(results, name, "talk")
+        assert "n = 0 comparisons" in document.caption and "one source" in document.notes[0]
+        assert to_latex(document, "tab:x").count("tabular") == 2
+
+
+def test_natural_cells_are_the_frames_numbers():
+    whole = RUNS["tiny"]
+    agreement = whole.frames["agreement"].query("first == 'human_a' and agreed_with == ''").iloc[0]
+    shown = make(whole, "coverage_audit", "talk").sections[0].frame.set_index("Sources").loc["human_a, human_b"]
+    assert shown["Cohen's kappa"] == f"{agreement.kappa:.3f} [{agreement.ci_low:.3f}, {agreement.ci_high:.3f}]"
+    assert shown["Ordinal alpha"] == f"{agreement.alpha:.3f}" and shown["Cells"] == f"{agreement.cells:,}"
+    share = whole.frames["categories"].query("category == 'all' and writer == 'oracle_gvt' and budget == 6").iloc[0]
+    types = {
+        s.heading.split(", ")[-1]: s.frame.set_index("Writer") for s in make(whole, "question_types", "talk").sections
+    }
+    assert types["all: 24 queries"].loc["Oracle GVT", "B = 6"].startswith(f"{share.share_all:.3f} [")
+    ratios = whole.frames["label_ratios"]
+    pooled = ratios[ratios["budget"].isna()].iloc[0]
+    first = make(whole, "coverage_audit", "talk").sections[1].frame.iloc[0]
+    assert (first["B"], first["Ratio MAD"]) == ("all", f"{pooled.ratio_mad:.3f}")

@@ -11,8 +11,10 @@ from memaudit.warm import warm
 warm()  # compiles what is not in the cache yet, with a message; jobs then only load it
 
 from memaudit.config_io import load_config
+from memaudit.present.frames_io import NATURAL_FRAMES
 from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
 from memaudit.provenance import code_hash
+from memaudit.suites_io import source_files
 from memaudit.synthetic import TEXTS_OURS
 from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
 
@@ -32,7 +34,8 @@ if Path(OUT, "packages").exists() and not Path(".snakemake", "metadata").exists(
     )
 # Files from outside that the run reads, and the module whose code stands for each stage in the manifest.
 SOURCE_FILES = sorted(
-    {CONFIG.conversations(s) for s in SUITES if CONFIG.suites[s].source == "longmemeval"}
+    {path for s in SUITES for path in CONFIG.source_paths(s)}
+    | {path for s in SUITES for path in CONFIG.statistics_paths(s)}
     | ({CONFIG.published} if CONFIG.published else set())
 )
 STAGES = {
@@ -116,17 +119,24 @@ def score_files(suite, kind="scores"):
     ]
 
 
-def first_setting(files, suite):
-    """Those of `files` that belong to the suite's first setting, the one that figures show."""
-    s = CONFIG.settings(suite)[0]
+def first_setting(files, suite, of=None):
+    """Those of `files` that belong to the first setting of the suite (or of suite `of`), the one that figures show."""
+    s = CONFIG.settings(of or suite)[0]
     return [f for f in files if f"/{suite}/{s.cost_model}/k{s.k}.{s.saturation}/" in f]
+
+
+def natural_files(suite, names=None):
+    """The natural tables of a suite: all it has, or those of `names` that it has."""
+    having = [name for name in INFO.suite(suite).analyses if names is None or name in names]
+    stage = {"query_scores": "scores"}
+    return [f"{OUT}/{stage.get(name, 'analysis')}/{suite}/{name}.parquet" for name in having]
 
 
 def everything():
     files = [f"{OUT}/manifest.json", f"{OUT}/summary.parquet", f"{OUT}/summary.csv"]
     for suite in SUITES:
         files += [f"{OUT}/packages/{suite}/{table}.parquet" for table in SUITE_TABLES]
-        files += [f"{OUT}/budgets/{suite}.parquet", *check_files(suite)]
+        files += [f"{OUT}/budgets/{suite}.parquet", *check_files(suite), *natural_files(suite)]
         for kind in ("solutions", "selections"):
             files += solution_files(suite, kind)
         for kind in ("scores", "selections"):

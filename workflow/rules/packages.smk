@@ -2,12 +2,12 @@
 
 rule packages:
     input:
-        lambda w: [CONFIG.conversations(w.suite)] if CONFIG.suites[w.suite].source == "longmemeval" else [],
+        lambda w: source_files(CONFIG.suites[w.suite].source, CONFIG.source_paths(w.suite)),
     output:
         package_files(SUITE_TABLES),
     params:
-        # Without the path: the file's content is the input.
-        source=lambda w: {key: v for key, v in CONFIG.source_definition(w.suite).items() if key != "file"},
+        # Without paths: the files' content is the input.
+        source=lambda w: CONFIG.source_definition(w.suite),
         code=code_hash(["memaudit.suites_io", "memaudit.package_io"]),
     log:
         OUT + "/logs/packages/{suite}.log",

@@ -42,15 +42,24 @@ rule summary:
         "../../scripts/summarise.py"
 
 
+def paper_files(suite):
+    """What the published natural values are compared with, of a suite declared as the paper's package."""
+    if not getattr(CONFIG.suites[suite], "paper_package", False):
+        return []
+    names = ("construction", "agreement", "label_ratios", "relabelled", "sensitivity")
+    return [f"{OUT}/analysis/{suite}/summary.parquet", *natural_files(suite, names)]
+
+
 rule published_comparison:
     input:
         summary=OUT + "/summary.parquet",
         audit=expand(OUT + "/analysis/{suite}/audit.parquet", suite=SUITES),
         published=CONFIG.published or [],
+        natural=[f for suite in SUITES for f in paper_files(suite)],
     output:
         multiext(OUT + "/published_comparison", ".parquet", ".csv", ".md"),
     params:
-        code=code_hash(["memaudit.analysis.published"]),
+        code=code_hash(["memaudit.analysis.published", "memaudit.analysis.published_natural"]),
     log:
         OUT + "/logs/published_comparison.log",
     script:
@@ -76,6 +85,11 @@ def rule_name(what, suite):
     return f"{what}_{SUITES.index(suite)}_" + re.sub(r"\W", "_", suite)
 
 
+def shown_natural(suite):
+    """The natural tables that tables and figures are made of."""
+    return natural_files(suite, NATURAL_FRAMES)
+
+
 # A rule a suite: what is shown of a suite depends on its configuration, so the lists of outputs differ.
 for suite in SUITES:
     if of_suite(wanted_tables(INFO), suite):
@@ -85,6 +99,7 @@ for suite in SUITES:
                 rule_name("tables", suite)
             input:
                 expand(OUT + "/analysis/{suite}/{name}.parquet", suite=suite, name=ANALYSES),
+                shown_natural(suite),
             output:
                 [f"{OUT}/{f}" for name, s in of_suite(wanted_tables(INFO), suite) for f in table_files(name, s)],
             params:
@@ -104,6 +119,7 @@ for suite in SUITES:
                 rule_name("figures", suite)
             input:
                 analysis=expand(OUT + "/analysis/{suite}/{name}.parquet", suite=suite, name=ANALYSES),
+                natural=shown_natural(suite),
                 package=expand(OUT + "/packages/{suite}/{name}.parquet", suite=suite, name=PACKAGE_TABLES)
                 if illustrated(suite)
                 else [],

@@ -54,8 +54,13 @@ def mean_interval(
     if clusters is not None:
         sums, sizes = _by_cluster(sums, clusters)
     means = low + _resampled_means(sums, sizes, resamples, seed)
-    interval = np.percentile(means, PERCENTILES)
-    return mean(values), float(interval[0]), float(interval[1])
+    return mean(values), *percentile_interval(means)
+
+
+def percentile_interval(values: np.ndarray) -> tuple[float, float]:
+    """The 2.5 and 97.5 percentiles (linear interpolation) of resampled statistics."""
+    low, high = np.percentile(values, PERCENTILES)
+    return float(low), float(high)
 
 
 def _checked(values) -> np.ndarray:
@@ -76,12 +81,12 @@ def _by_cluster(values: np.ndarray, clusters) -> tuple[np.ndarray, np.ndarray]:
 
 def _resampled_means(sums: np.ndarray, sizes: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     n = len(sums)
-    draws = _kept_indices if n * resamples <= _KEPT else _indices
+    draws = _kept_indices if n * resamples <= _KEPT else resample_indices
     return np.concatenate([_chunk_means(sums, sizes, chunk) for chunk in draws(n, resamples, seed)])
 
 
-def _indices(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """Indices (resamples, n) in chunks of rows: the generator gives the same ones in any chunking."""
+def resample_indices(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Drawn indices (resamples, n) in chunks of rows: the generator gives the same ones in any chunking."""
     generator = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, _CHUNK // n)
     for start in range(0, resamples, rows):
@@ -90,7 +95,7 @@ def _indices(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=4)
 def _kept_indices(n: int, resamples: int, seed: int) -> tuple[np.ndarray, ...]:
-    return tuple(_indices(n, resamples, seed))
+    return tuple(resample_indices(n, resamples, seed))
 
 
 @njit(cache=True)

@@ -2,7 +2,7 @@
 
 Controlled items (figures and tables on synthetic packages) come from our summary and solver audit. The
 rest are of the paper's natural package, external stores and human labels, which are not part of this
-project: their status names what must be supplied. `natural` is where a later stage hands in such values.
+project: their status names what must be supplied. `published_natural` makes values of them where it is.
 """
 
 from __future__ import annotations
@@ -55,11 +55,13 @@ def compare(
     summary: pd.DataFrame,
     audit: pd.DataFrame,
     natural: pd.DataFrame | None = None,
+    natural_note: str = "",
 ) -> pd.DataFrame:
     """Schema PUBLISHED: the rows of `published` in their order, with produced, difference and status.
 
     `published`: the columns of config/published.csv. `summary`: schema SUMMARY. `audit`: as
-    `summary.audit_table` makes it. `natural`: columns item, distribution, budget, method, metric, produced.
+    `summary.audit_table` makes it. `natural`, `natural_note`: of published_natural.natural_values; the note
+    joins what natural rows need.
     A row is reproduced when |difference| <= half a unit of its last printed decimal + 1e-9 (protocol, "Edge
     cases"); it `needs` something where what was produced rests on other packages than the published value,
     fewer seeds for instance. Raises InputError naming the row on an item, suite, distribution, method or
@@ -78,7 +80,10 @@ def compare(
         suite, produce = _ITEMS[row["item"]]
         if row["suite"] != suite:
             raise InputError(f"{where}: suite {row['suite']!r}; this item is of suite {suite!r}")
-        rows.append(row | _judged(row, produce(row, where, summary, audit, natural)))
+        produced = produce(row, where, summary, audit, natural)
+        if natural_note and suite == "natural" and isinstance(produced, str):
+            produced = f"{produced} ({natural_note})"
+        rows.append(row | _judged(row, produced))
     frame = pd.DataFrame(rows, columns=PUBLISHED.schema.names)
     return frame.astype({"budget": "Int64", "produced": float, "difference": float})
 

@@ -53,7 +53,7 @@ class Scorer:
                 raise InputError(f"{_where(package)}: the instance is of another package or other costs")
         self._size = np.array([len(p) for p in packages], dtype=np.int64)
         self._scale = [int(i.scale) for i in instances]
-        self._one = [_one(p, i) for p, i in zip(packages, instances, strict=True)]
+        self._one = [unit_coverage(p, i) for p, i in zip(packages, instances, strict=True)]
         roles = [_role_codes(p) for p in packages]
         self._mass = [[row.count(code) for row in roles] for code in range(len(ROLES))]
         required = [_required_units(p) for p in packages]
@@ -203,7 +203,7 @@ def _role_codes(package: Package) -> list[int]:
     return [_ROLE_CODE[unit.role] for unit in package.units]
 
 
-def _one(package: Package, instance: Instance) -> int:
+def unit_coverage(package: Package, instance: Instance) -> int:
     """Coverage 1 in the instance's integers: any cell's integer over its decimal tells it."""
     if not len(instance.cov):
         return 1

@@ -16,22 +16,13 @@ from typing import Any
 
 from ..errors import InputError
 from .dates import parse_date
+from .fields import check_string, kind_of, list_in, string_in, value_in
 
 ROLES = ("user", "assistant")
 # Suffix of the ids of questions whose right reply is that the conversation does not say.
 ABSTENTION_SUFFIX = "_abs"
 # Candidate and unit ids start with the question id and this separator, so an id before it names the package.
 SEPARATOR = "::"
-
-_KINDS = {
-    type(None): "null",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    str: "a string",
-    list: "a list",
-    dict: "an object",
-}
 
 
 @dataclass(frozen=True)
@@ -122,8 +113,8 @@ def parse_examples(rows: Iterable[tuple[str, Any]]) -> list[Example]:
 def parse_example(row: Any, where: str) -> Example:
     """One row as an Example; InputError as in `parse_examples`."""
     if not isinstance(row, Mapping):
-        raise InputError(f"{where}: {_kind(row)} where an object with a question_id is needed")
-    question_id = _string(row, "question_id", where, needs_text=True)
+        raise InputError(f"{where}: {kind_of(row)} where an object with a question_id is needed")
+    question_id = string_in(row, "question_id", where, needs_text=True)
     if SEPARATOR in question_id:
         raise InputError(
             f"{where}: question_id {question_id!r} holds {SEPARATOR!r}, which separates the parts of the "
@@ -133,10 +124,10 @@ def parse_example(row: Any, where: str) -> Example:
     notes: list[tuple[str, str]] = []
     example = Example(
         question_id=question_id,
-        question_type=_string(row, "question_type", where, needs_text=True),
-        question=_string(row, "question", where, needs_text=True),
+        question_type=string_in(row, "question_type", where, needs_text=True),
+        question=string_in(row, "question", where, needs_text=True),
         answer=_answer(row, where),
-        question_date=_date(_string(row, "question_date", where), "question_date", where, notes),
+        question_date=_date(string_in(row, "question_date", where), "question_date", where, notes),
         sessions=_sessions(row, where, notes),
         answer_session_ids=_answer_session_ids(row, where, notes),
     )
@@ -147,9 +138,9 @@ def parse_example(row: Any, where: str) -> Example:
 
 
 def _sessions(row: Mapping, where: str, notes: list[tuple[str, str]]) -> tuple[Session, ...]:
-    ids = _list(row, "haystack_session_ids", where)
-    dates = _list(row, "haystack_dates", where)
-    turn_lists = _list(row, "haystack_sessions", where)
+    ids = list_in(row, "haystack_session_ids", where)
+    dates = list_in(row, "haystack_dates", where)
+    turn_lists = list_in(row, "haystack_sessions", where)
     if not len(ids) == len(dates) == len(turn_lists):
         raise InputError(
             f"{where}: {len(ids)} haystack_session_ids, {len(dates)} haystack_dates and {len(turn_lists)} "
@@ -159,8 +150,8 @@ def _sessions(row: Mapping, where: str, notes: list[tuple[str, str]]) -> tuple[S
     experience_ids: set[str] = set()
     seen: set[str] = set()
     for position, (session_id, date_text, turns) in enumerate(zip(ids, dates, turn_lists, strict=True)):
-        _check_string(session_id, f"haystack_session_ids[{position}]", where, needs_text=True)
-        _check_string(date_text, f"haystack_dates[{position}]", where)
+        check_string(session_id, f"haystack_session_ids[{position}]", where, needs_text=True)
+        check_string(date_text, f"haystack_dates[{position}]", where)
         experience_id = session_id
         if session_id in seen:
             experience_id = f"{session_id}#{position}"
@@ -180,25 +171,25 @@ def _sessions(row: Mapping, where: str, notes: list[tuple[str, str]]) -> tuple[S
 
 def _turns(turns: Any, key: str, where: str) -> tuple[Turn, ...]:
     if not isinstance(turns, list):
-        raise InputError(f"{where}: {key} is {_kind(turns)}; a session is a list of turns")
+        raise InputError(f"{where}: {key} is {kind_of(turns)}; a session is a list of turns")
     return tuple(_turn(turn, f"{key}[{n}]", where) for n, turn in enumerate(turns))
 
 
 def _turn(turn: Any, key: str, where: str) -> Turn:
     if not isinstance(turn, Mapping):
-        raise InputError(f"{where}: {key} is {_kind(turn)}; a turn is an object with role and content")
+        raise InputError(f"{where}: {key} is {kind_of(turn)}; a turn is an object with role and content")
     where = f"{where}, {key}"
     marked = turn.get("has_answer")
     # Absent and null both mean "not marked": tables made from the source fill absent values with null.
     if marked is not None and not isinstance(marked, bool):
-        raise InputError(f"{where}: has_answer is {_kind(marked)}; write true or false, or leave it out")
-    return Turn(_string(turn, "role", where, needs_text=True), _string(turn, "content", where), bool(marked))
+        raise InputError(f"{where}: has_answer is {kind_of(marked)}; write true or false, or leave it out")
+    return Turn(string_in(turn, "role", where, needs_text=True), string_in(turn, "content", where), bool(marked))
 
 
 def _answer_session_ids(row: Mapping, where: str, notes: list[tuple[str, str]]) -> tuple[str, ...]:
-    ids = _list(row, "answer_session_ids", where)
+    ids = list_in(row, "answer_session_ids", where)
     for n, session_id in enumerate(ids):
-        _check_string(session_id, f"answer_session_ids[{n}]", where, needs_text=True)
+        check_string(session_id, f"answer_session_ids[{n}]", where, needs_text=True)
     for session_id, times in sorted(Counter(ids).items()):
         if times > 1:
             notes.append(("repeated_answer_session_id", f"session {session_id} is listed {times} times"))
@@ -216,11 +207,11 @@ def _refuse_unknown_answer_sessions(example: Example, where: str) -> None:
 
 
 def _answer(row: Mapping, where: str) -> str | int | float:
-    answer = _value(row, "answer", where)
+    answer = value_in(row, "answer", where)
     if isinstance(answer, bool) or not isinstance(answer, str | int | float):
-        raise InputError(f"{where}: answer is {_kind(answer)}; write a string or a number")
+        raise InputError(f"{where}: answer is {kind_of(answer)}; write a string or a number")
     if isinstance(answer, str):
-        _check_string(answer, "answer", where)
+        check_string(answer, "answer", where)
     return answer
 
 
@@ -252,40 +243,3 @@ def _date(text: str, label: str, where: str, notes: list[tuple[str, str]]) -> da
     if weekday_note is not None:
         notes.append(("weekday_mismatch", f"{label}: {weekday_note}"))
     return date
-
-
-def _value(row: Mapping, key: str, where: str) -> Any:
-    if key not in row:
-        raise InputError(f"{where}: key {key!r} is missing; add it")
-    return row[key]
-
-
-def _list(row: Mapping, key: str, where: str) -> list:
-    value = _value(row, key, where)
-    if not isinstance(value, list):
-        raise InputError(f"{where}: {key} is {_kind(value)}; write a list")
-    return value
-
-
-def _string(row: Mapping, key: str, where: str, *, needs_text: bool = False) -> str:
-    value = _value(row, key, where)
-    _check_string(value, key, where, needs_text=needs_text)
-    return value
-
-
-def _check_string(value: Any, key: str, where: str, *, needs_text: bool = False) -> None:
-    if not isinstance(value, str):
-        raise InputError(f"{where}: {key} is {_kind(value)}; write a string")
-    if needs_text and not value.strip():
-        raise InputError(f"{where}: {key} is blank; give it a value")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{where}: {key} holds half of a surrogate pair at character {error.start}, which is no text; "
-            f"write the whole character or remove it"
-        ) from error
-
-
-def _kind(value: Any) -> str:
-    return _KINDS.get(type(value), type(value).__name__)

@@ -1,94 +1,23 @@
-"""Reading conversations from files: a JSON list, JSON lines, either gzipped, or a folder of such files."""
+"""Reading LongMemEval-form conversations from files."""
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ..errors import InputError
 from .conversations import Example, parse_examples
-
-SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
-# LongMemEval-S is about 280 MB; parsed JSON takes several times its size in memory.
-MAX_BYTES = 1 << 30
+from .rows_io import MAX_BYTES, read_rows
 
 
-def load_examples(path: str | Path, *, max_bytes: int = MAX_BYTES) -> list[Example]:
-    """The examples of a file, or of all files of a folder (by name, subfolders left out), in file order.
+def load_examples(paths: str | Path | Sequence[str | Path], *, max_bytes: int = MAX_BYTES) -> list[Example]:
+    """The examples of a file or folder, or of several, in file order (forms and errors: `read_rows`).
 
-    `max_bytes` limits each file after unzipping. Raises InputError naming the file, and the question or the
-    position in the file, on a missing or too large file, invalid UTF-8 or JSON, a row that is not of the
-    form, and a question id that stands twice (also across files).
+    Raises InputError naming the file, and the question or the position in the file, also on a row that is
+    not of the form, and on a question id that stands twice (also across files).
     """
-    examples = parse_examples(row for file in _files(Path(path)) for row in _rows(file, max_bytes))
+    examples = parse_examples(read_rows(paths, "questions", max_bytes=max_bytes))
     if not examples:
-        raise InputError(f"{path}: holds no question; name a file with at least one")
+        named = paths if isinstance(paths, str | Path) else ", ".join(map(str, paths))
+        raise InputError(f"{named}: holds no question; name a file with at least one")
     return examples
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.name.endswith(SUFFIXES) and p.is_file())
-        if not files:
-            raise InputError(f"{path}: no file ends in {', '.join(SUFFIXES)}; name a file or another folder")
-        return files
-    if not path.exists():
-        raise InputError(f"{path}: no such file; name a LongMemEval file or a folder of them")
-    if not path.name.endswith(SUFFIXES):
-        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}; rename it after what it holds")
-    return [path]
-
-
-def _rows(path: Path, max_bytes: int) -> Iterator[tuple[str, Any]]:
-    """Each row of one file with the place where it stands (rows and lines count from 1)."""
-    data = _bytes(path, max_bytes)
-    if path.name.removesuffix(".gz").endswith(".jsonl"):
-        # Only \n ends a line: texts hold U+2028, VT, FF and other characters that str.splitlines breaks at.
-        for number, line in enumerate(data.split(b"\n"), start=1):
-            if line.strip():
-                yield f"{path}: line {number}", _json(line, f"{path}: line {number}")
-        return
-    rows = _json(data, str(path))
-    if not isinstance(rows, list):
-        raise InputError(f"{path}: a .json file must hold one list of questions; wrap the object in [ ]")
-    for number, row in enumerate(rows, start=1):
-        yield f"{path}: row {number}", row
-
-
-def _bytes(path: Path, max_bytes: int) -> bytes:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            data = file.read(max_bytes + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); fetch or pack it again") from error
-    except OSError as error:
-        raise InputError(f"{path}: not readable ({error.strerror}); check its permissions") from error
-    if len(data) > max_bytes:
-        raise InputError(
-            f"{path}: more than {max_bytes} bytes (unzipped); cut it to the sessions that are needed, or "
-            f"split it into a folder of smaller files"
-        )
-    return data
-
-
-def _json(data: bytes, where: str) -> Any:
-    try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
-    except json.JSONDecodeError as error:
-        hint = "one object a line belongs in a .jsonl file" if error.msg == "Extra data" else "is it cut off?"
-        raise InputError(
-            f"{where}: invalid JSON at line {error.lineno}, column {error.colno}, character {error.pos}: "
-            f"{error.msg}; {hint}"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: JSON that cannot be read ({error}); correct the file") from error
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")

@@ -11,6 +11,12 @@ _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _SLASHED = re.compile(
     r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})(?: \(([^()]*)\))?(?: ([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?"
 )
+_MONTHS = (
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+_CLOCK = re.compile(
+    r"(?:([0-9]{1,2}):([0-9]{2}) ?([AaPp][Mm]) on )?([0-9]{1,2}) ([A-Za-z]+),? ([0-9]{4})",
+)
 
 
 def parse_date(text: str, where: str) -> tuple[datetime, str | None]:
@@ -34,6 +40,34 @@ def parse_date(text: str, where: str) -> tuple[datetime, str | None]:
     if found[4] is not None and found[4].lower() != expected:
         return date, f"{text!r} is a {expected.capitalize()}"
     return date, None
+
+
+def parse_clock_date(text: str, where: str) -> datetime:
+    """The date in LoCoMo's form, '1:56 pm on 8 May, 2023' (12-hour clock; the time may be absent: 0:00).
+
+    12 am is midnight and 12 pm noon; months are English names or their first three letters. Raises
+    InputError naming `where` on any other form and on a date that does not exist.
+    """
+    try:
+        found = _CLOCK.fullmatch(text.strip())
+        if found is None:
+            raise ValueError("not of that form")
+        hour, minute, half, day, month, year = found.groups()
+        hours = 0
+        if hour is not None:
+            if not 1 <= int(hour) <= 12:
+                raise ValueError("a 12-hour clock shows 1 to 12")
+            hours = int(hour) % 12 + (12 if half.lower() == "pm" else 0)
+        return datetime(int(year), _month(month), int(day), hours, int(minute or 0))
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{where}: date {text!r} is not readable ({error}); write '1:56 pm on 8 May, 2023'") from error
+
+
+def _month(name: str) -> int:
+    for number, month in enumerate(_MONTHS, start=1):
+        if name.lower() in (month, month[:3]):
+            return number
+    raise ValueError(f"there is no month {name!r}")
 
 
 def _without_zone(date: datetime) -> datetime:

@@ -59,7 +59,7 @@ def _line(session: Session, n: int) -> str:
 def _raw_span(session: Session, numbers: list[int]) -> Span:
     lines = [_line(session, n) for n in numbers]
     text = "\n".join(lines)
-    end = _end_of_word(text, RAW_SPAN_WORDS)
+    end = end_of_word(text, RAW_SPAN_WORDS)
     whole = set()
     start = 0
     for n, line in zip(numbers, lines, strict=True):
@@ -71,7 +71,7 @@ def _raw_span(session: Session, numbers: list[int]) -> Span:
     return Span("raw", "raw_span", text, frozenset(whole))
 
 
-def _end_of_word(text: str, count: int) -> int:
+def end_of_word(text: str, count: int) -> int:
     """Where word number `count` of the text ends (its length, if it has no more words than that)."""
     for number, word in enumerate(_WORD.finditer(text), start=1):
         if number == count:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..table_io import atomic_path
-from . import figures  # noqa: F401  (fills the registry)
+from . import figures, natural_figures  # noqa: F401  (fill the registry)
 from .registry import FIGURES
 from .results import Results
 from .style import house_style

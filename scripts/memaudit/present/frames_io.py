@@ -10,10 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..schemas import NATURAL_TABLES
 from ..table_io import concat, read_table
 from .results import Illustration, Results, RunInfo
 
 SUITE_FRAMES = ("summary", "paired", "decomposition", "representation_mix", "learned", "status_counts", "audit")
+# query_scores is large, and what is shown of it stands in categories and downstream.
+NATURAL_FRAMES = tuple(name for name in NATURAL_TABLES if name != "query_scores")
 
 
 def results_of(info: RunInfo, folder: str | Path, package: Callable[[], Illustration] | None = None) -> Results:
@@ -22,7 +25,12 @@ def results_of(info: RunInfo, folder: str | Path, package: Callable[[], Illustra
         name: partial(_frame, name, [Path(folder) / "analysis" / s.name / f"{name}.parquet" for s in info.suites])
         for name in SUITE_FRAMES
     }
-    return Results(info, frames, package)
+    natural = {
+        name: partial(_frame, name, [Path(folder) / "analysis" / s.name / f"{name}.parquet" for s in having])
+        for name in NATURAL_FRAMES
+        if (having := [s for s in info.suites if name in s.analyses])
+    }
+    return Results(info, frames | natural, package)
 
 
 def _frame(name: str, files: Iterable[Path]) -> pd.DataFrame:

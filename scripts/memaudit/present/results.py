@@ -57,7 +57,7 @@ class Setting:
 @dataclass(frozen=True)
 class SuiteInfo:
     """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites.
-    Figures show the first of `settings`, tables all."""
+    Figures show the first of `settings`, tables all. `analyses`: the natural tables that it has (schemas.py)."""
 
     name: str
     writers: tuple[WriterInfo, ...] = ()
@@ -66,6 +66,7 @@ class SuiteInfo:
     source: str = "synthetic"
     seeds: Sequence[int] = ()
     settings: tuple[Setting, ...] = (Setting(),)
+    analyses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Results:
     """A run's frames by name, each a DataFrame or a function that loads one when it is first needed.
 
     Names: summary, paired, decomposition, representation_mix, status_counts, audit, learned (columns:
-    schemas.py; their meaning: analysis.summary).
+    schemas.py; their meaning: analysis.summary), and of natural suites schemas.NATURAL_TABLES.
     """
 
     info: RunInfo
@@ -119,12 +120,7 @@ class Results:
 
     def frame(self, name: str) -> pd.DataFrame:
         """The whole frame; InputError where the run was given none of this name or it has no rows."""
-        if name not in self._loaded:
-            if name not in self.frames:
-                raise InputError(f"no frame {name!r} was given; there are {sorted(self.frames)}")
-            source = self.frames[name]
-            self._loaded[name] = source() if callable(source) else source
-        frame = self._loaded[name]
+        frame = self._load(name)
         if frame.empty:
             raise InputError(f"frame {name!r} has no rows; nothing can be shown of it")
         return frame
@@ -142,6 +138,19 @@ class Results:
         if rows.empty:
             raise InputError(f"frame {name!r} has no rows of suite {suite!r} with {setting}")
         return rows
+
+    def natural(self, name: str, suite: str) -> pd.DataFrame:
+        """The suite's rows of a natural frame, which may be none; InputError where the run was given no such frame."""
+        frame = self._load(name)
+        return frame[frame["suite"] == suite].reset_index(drop=True)
+
+    def _load(self, name: str) -> pd.DataFrame:
+        if name not in self._loaded:
+            if name not in self.frames:
+                raise InputError(f"no frame {name!r} was given; there are {sorted(self.frames)}")
+            source = self.frames[name]
+            self._loaded[name] = source() if callable(source) else source
+        return self._loaded[name]
 
     def illustration(self) -> Illustration:
         """The package to draw; InputError where none was given."""

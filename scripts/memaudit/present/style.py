@@ -19,9 +19,9 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY, LIGHT_GREY, DARK_GREY = "#8A8A8A", "#E4E4E4", "#4D4D4D"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", (0, (3.5, 1.3)))
-_LOOKS = len(CYCLE) * len(_MARKERS)  # all different
+_LOOKS = len(CYCLE) * len(MARKERS)  # all different
 
 RC = {
     "font.family": "DejaVu Sans",  # ships with matplotlib: the same glyphs on every machine
@@ -60,6 +60,7 @@ RC = {
 # Classes in the order in which figures and tables list them.
 EXACT, ORACLE, BLIND, PROXY = "Exact optima", "Oracle rules", "Estimated and coverage-free", "Proxies"
 CLASSES = (EXACT, ORACLE, BLIND, PROXY)
+CLASS_COLOURS = {EXACT: BLACK, ORACLE: BLUE, BLIND: GREEN, PROXY: VERMILLION}
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,11 @@ def ordered(writers: Iterable[WriterInfo]) -> list[WriterInfo]:
     return sorted(writers, key=lambda w: (CLASSES.index(writer_class(w)), _ORDER.get(w.name, len(_ORDER)), w.name))
 
 
+def writer_colour(writer: WriterInfo) -> str:
+    """Colour of a writer's class, for figures that tell writers apart by their rows."""
+    return CLASS_COLOURS[writer_class(writer)]
+
+
 def by_class(writers: Iterable[WriterInfo]) -> dict[str, list[WriterInfo]]:
     """The classes that have writers, in order, each with its writers in order."""
     groups: dict[str, list[WriterInfo]] = {}
@@ -203,10 +209,15 @@ def looks(writers: Sequence[WriterInfo]) -> dict[str, Look]:
     return chosen
 
 
+def distinct(writers: Sequence[WriterInfo]) -> dict[str, Look]:
+    """A look of its own for each writer of a panel that shows several classes, in order of display."""
+    return {w.name: _look(i) for i, w in enumerate(ordered(writers))}
+
+
 def _look(index: int) -> Look:
     """Every second line is dashed, so that two lines on top of each other are both seen."""
     lap, place = divmod(index, len(CYCLE))
-    return Look(CYCLE[place], _MARKERS[(place + lap) % len(_MARKERS)], _DASHES[place % 2])
+    return Look(CYCLE[place], MARKERS[(place + lap) % len(MARKERS)], _DASHES[place % 2])
 
 
 def type_looks(types: Iterable[str]) -> dict[str, tuple[str, str]]:

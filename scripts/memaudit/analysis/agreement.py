@@ -1,0 +1,360 @@
+"""Do two sources of labels agree on what candidates cover? The coverage audit (natural.md, "Reliability and
+coverage audit").
+
+A cell is a (candidate, unit) pair of a package, units of weight 0 too; its binary label is coverage >= .5.
+The frame is what a source labelled cell by cell where there is such a source, else it is drawn: every
+positive cell and a seeded 20 % of the zero cells of each package. Each cell of the frame stands for
+`weight` cells of its package and stratum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from ..package import Package
+from ..schemas import AGREEMENT, DISAGREEMENTS
+from .bootstrap import percentile_interval, resample_indices
+
+FRAME_SEED = 20260503
+ZERO_SHARE = 0.2
+LEVELS = (0.0, 0.5, 1.0)
+POSITIVE, ZERO = "positive", "sampled zero"
+DRAWN, LABELLED = "drawn", "labelled"
+# Name of the source of a package's own coverage, where the labels name none that it was taken from.
+PACKAGE_SOURCE = "package"
+
+_CELL = ["package_id", "candidate_id", "unit_id"]
+FRAME_COLUMNS = (*_CELL, "representation_type", "stratum", "weight")
+
+
+# ---- Statistics of two lists of labels
+
+
+def binary(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Coverage as a label: 1 where it is >= .5, else 0."""
+    return (np.asarray(values, dtype=np.float64) >= 0.5).astype(np.int64)
+
+
+def level(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Coverage as one of LEVELS: full (1) from 1 on, partial (.5) from .5 on, else 0."""
+    values = np.asarray(values, dtype=np.float64)
+    return np.where(values >= 1, 1.0, np.where(values >= 0.5, 0.5, 0.0))
+
+
+def raw_agreement(a, b, weights=None) -> float:
+    """Share of equal labels (of the weight, where weights are given)."""
+    a, b, weights = _two(a, b, weights)
+    return float(weights[a == b].sum() / weights.sum())
+
+
+def cohen_kappa(a, b, weights=None) -> float:
+    """Unweighted Cohen's kappa of two lists of 0/1 labels; `weights`: how many cells each one stands for.
+
+    Where agreement by chance is 1 (both sources give one and the same label throughout): 1, as they agree.
+    """
+    a, b, weights = _two(a, b, weights)
+    table = np.bincount(2 * a.astype(np.int64) + b.astype(np.int64), weights, 4)
+    return float(_kappas(table[None, :])[0])
+
+
+def _kappas(tables: np.ndarray) -> np.ndarray:
+    """Kappa of each row (n00, n01, n10, n11)."""
+    share = tables / tables.sum(axis=1, keepdims=True)
+    n00, n01, n10, n11 = share.T
+    observed = n00 + n11
+    chance = (n00 + n01) * (n00 + n10) + (n10 + n11) * (n01 + n11)
+    # Counts decide, not their rounded quotients: chance is 1 only where one label is all there is. Two
+    # constant sources that differ have chance 0 and so kappa 0.
+    one_label = (tables[:, 1] == 0) & (tables[:, 2] == 0) & ((tables[:, 0] == 0) | (tables[:, 3] == 0))
+    return np.where(one_label, 1.0, (observed - chance) / np.where(one_label, 1.0, 1.0 - chance))
+
+
+def kappa_interval(a, b, clusters: Sequence, resamples: int = 1000, seed: int = 0) -> tuple[float, float]:
+    """95 % percentile interval of Cohen's kappa (0/1 labels), whole clusters resampled (analysis.bootstrap)."""
+    a, b, _ = _two(a, b, None)
+    _, code = np.unique(np.asarray(clusters), return_inverse=True)
+    count = int(code.max()) + 1
+    cell = 2 * a.astype(np.int64) + b.astype(np.int64)
+    tables = np.bincount(4 * code + cell, minlength=4 * count).reshape(count, 4).astype(np.float64)
+    drawn = [
+        _kappas(np.stack([np.bincount(row, minlength=count) for row in index]) @ tables)
+        for index in resample_indices(count, resamples, seed)
+    ]
+    return percentile_interval(np.concatenate(drawn))
+
+
+def ordinal_alpha(a, b) -> float:
+    """Krippendorff's alpha, ordinal metric, of two sources on LEVELS; 1 where there is only one level.
+
+    Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): with n_g the number of values of
+    level g, delta^2(c, k) = (sum of n_g for g = c..k - (n_c + n_k) / 2)^2.
+    """
+    a, b, _ = _two(level(a), level(b), None)
+    index = {value: i for i, value in enumerate(LEVELS)}
+    rows = np.array([index[v] for v in a])
+    columns = np.array([index[v] for v in b])
+    size = len(LEVELS)
+    coincidence = np.zeros((size, size))
+    np.add.at(coincidence, (rows, columns), 1.0)
+    np.add.at(coincidence, (columns, rows), 1.0)
+    n = coincidence.sum(axis=1)
+    upto = np.cumsum(n)
+    lower = np.minimum.outer(np.arange(size), np.arange(size))
+    between = np.abs(upto[:, None] - upto[None, :]) + n[lower]
+    distance = (between - (n[:, None] + n[None, :]) / 2) ** 2
+    np.fill_diagonal(distance, 0.0)
+    expected = (np.outer(n, n) * distance).sum() / (n.sum() - 1)
+    return 1.0 if expected == 0 else float(1 - (coincidence * distance).sum() / expected)
+
+
+def _two(a, b, weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    a, b = np.asarray(a), np.asarray(b)
+    weights = np.ones(len(a)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not len(a) or not a.shape == b.shape == weights.shape:
+        raise InputError("agreement: needs two lists of labels of one length, with at least one cell")
+    return a, b, weights
+
+
+# ---- Sources
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source of labels: its values by (package_id, candidate_id, unit_id).
+
+    whole: packages it labelled as a whole, where a cell without a value is 0 (natural.md: absent pair = 0);
+    elsewhere a cell without a value was not labelled.
+    """
+
+    name: str
+    values: Mapping[tuple[str, str, str], float]
+    whole: frozenset[str] = frozenset()
+
+    def on(self, frame: pd.DataFrame) -> np.ndarray:
+        """Its value of each cell of the frame, NaN where it has none."""
+        absent = [0.0 if p in self.whole else np.nan for p in frame["package_id"]]
+        cells = frame[_CELL].itertuples(index=False, name=None)
+        return np.array([self.values.get(c, a) for c, a in zip(cells, absent, strict=True)], dtype=np.float64)
+
+    def restricted(self, packages: Iterable[Package]) -> Source:
+        """Only what is about cells that the packages have."""
+        known = {p.package_id: (set(p.visible.candidate_ids), set(p.unit_index)) for p in packages}
+        values = {
+            (p, c, u): v for (p, c, u), v in self.values.items() if p in known and c in known[p][0] and u in known[p][1]
+        }
+        return Source(self.name, values, self.whole & known.keys())
+
+
+def package_source(packages: Iterable[Package], name: str = PACKAGE_SOURCE) -> Source:
+    """The packages' own coverage as a source; every cell of them is labelled."""
+    packages = list(packages)
+    values = {
+        (p.package_id, candidate_id, unit_id): value
+        for p in packages
+        for i, candidate_id in enumerate(p.visible.candidate_ids)
+        for unit_id, value in p.coverage_row(i).items()
+    }
+    return Source(name, values, frozenset(p.package_id for p in packages))
+
+
+def sources_of(packages: Sequence[Package], labels: pd.DataFrame, external: Sequence[Source] = ()) -> list[Source]:
+    """The packages' own coverage first, then each other (source, pass) of the labels by name, then `external`.
+
+    `labels`: columns package_id, candidate_id, unit_id, source, pass, value. The first (source, pass) that is
+    positive in the very cells that the coverage has (whose values may have been rounded) is the own one and
+    gives it its name. One that never differs from the coverage is the same label under another name (a row
+    may name several annotators) and no source beside it. Where several sources made the coverage together,
+    it stands among them only if there are external ones.
+    Labels without a single zero list only what is covered: their sources are whole in the packages they
+    name. Else a cell without a row was not labelled.
+    """
+    own = package_source(packages)
+    sparse = not (labels["value"] == 0).any()
+    others: list[Source] = []
+    passes = labels.groupby("source")["pass"].nunique()
+    name_of_own = None
+    for (source, number), part in labels.groupby(["source", "pass"], sort=True):
+        name = source if passes[source] == 1 else f"{source}, pass {number}"
+        cells = part[_CELL].itertuples(index=False, name=None)
+        values = dict(zip(cells, part["value"].tolist(), strict=True))
+        if name_of_own is None and {cell for cell, v in values.items() if v > 0} == own.values.keys():
+            name_of_own = name
+        elif any(own.values.get(cell, 0.0) != v for cell, v in values.items()):
+            others.append(Source(name, values, frozenset(part["package_id"]) if sparse else frozenset()))
+    if name_of_own is None and len(others) > 1 and not external:
+        return others
+    return [Source(name_of_own or PACKAGE_SOURCE, own.values, own.whole), *others, *external]
+
+
+# ---- The frame
+
+
+def draw_frame(packages: Iterable[Package]) -> pd.DataFrame:
+    """The audit frame of the packages' own coverage: columns FRAME_COLUMNS, sorted by cell.
+
+    Every positive cell; of the zero cells of each package, sorted by candidate and unit id,
+    max(1, round(.2 n)) drawn without replacement by one Random(20260503) over the packages in sorted order
+    (none where there are none).
+    """
+    random = Random(FRAME_SEED)
+    parts = []
+    for package in sorted(packages, key=lambda p: p.package_id):
+        cells = _cells(package)
+        zeros = cells.index[cells["stratum"] == ZERO].tolist()
+        drawn = random.sample(zeros, max(1, round(ZERO_SHARE * len(zeros)))) if zeros else []
+        parts.append(_weighted(cells, cells.index.isin(drawn) | (cells["stratum"] == POSITIVE)))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FRAME_COLUMNS)
+
+
+def frame_of(packages: Sequence[Package], sources: Sequence[Source]) -> tuple[pd.DataFrame, str]:
+    """(the frame, LABELLED or DRAWN): the cells that sources labelled cell by cell, or the drawn frame.
+
+    Raises InputError on a label of a cell that no package has.
+    """
+    named = {cell for source in sources if not source.whole for cell in source.values}
+    if not named:
+        return draw_frame(packages), DRAWN
+    parts, left = [], set(named)
+    for package in sorted(packages, key=lambda p: p.package_id):
+        cells = _cells(package)
+        keys = list(cells[_CELL].itertuples(index=False, name=None))
+        taken = np.array([key in named for key in keys], dtype=bool)
+        left.difference_update(keys)
+        parts.append(_weighted(cells, taken))
+    if left:
+        cell = dict(zip(_CELL, min(left), strict=True))
+        raise InputError(f"labels name {len(left)} cells that no package has, the first {cell}; remove them")
+    return pd.concat(parts, ignore_index=True), LABELLED
+
+
+def _cells(package: Package) -> pd.DataFrame:
+    """All cells of a package, sorted by candidate and unit id, with their stratum (no weight yet)."""
+    v = package.visible
+    order = sorted(range(len(package)), key=lambda i: v.candidate_ids[i])
+    units = sorted(package.unit_index)
+    rows = []
+    for i in order:
+        covered = package.coverage_row(i)
+        for unit_id in units:
+            stratum = POSITIVE if covered.get(unit_id, 0.0) >= 0.5 else ZERO
+            rows.append((package.package_id, v.candidate_ids[i], unit_id, v.representation_type[i], stratum))
+    return pd.DataFrame(rows, columns=[*_CELL, "representation_type", "stratum"])
+
+
+def _weighted(cells: pd.DataFrame, taken: np.ndarray) -> pd.DataFrame:
+    """The taken cells; weight: cells of the package's stratum over those taken of it."""
+    frame = cells[taken].copy()
+    ratio = cells["stratum"].value_counts() / frame["stratum"].value_counts()
+    frame["weight"] = frame["stratum"].map(ratio).astype(np.float64)
+    return frame
+
+
+# ---- Agreement of every pair
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two lists of values on the cells of a frame that both sources labelled.
+
+    agreed_with: where not empty, `a` is the label that `first` and `agreed_with` share, on cells where they do.
+    """
+
+    first: str
+    agreed_with: str
+    second: str
+    cells: pd.DataFrame
+    a: np.ndarray
+    b: np.ndarray
+
+
+def comparisons(frame: pd.DataFrame, sources: Sequence[Source]) -> Iterator[Comparison]:
+    """Each pair of sources, then pairs against each third source on the cells where the pair agrees: pairs of
+    sources that labelled cell by cell (of people, say), or of all where fewer than two did.
+
+    Comparisons without a shared cell are left out.
+    """
+    values = {source.name: source.on(frame) for source in sources}
+    for x, y in combinations(values, 2):
+        yield from _comparison(frame, x, "", y, values[x], values[y])
+    by_cell = [source.name for source in sources if not source.whole]
+    for x, y in combinations(by_cell if len(by_cell) > 1 else values, 2):
+        agree = ~np.isnan(values[x]) & ~np.isnan(values[y]) & (binary(values[x]) == binary(values[y]))
+        shared = np.where(agree, np.where(values[x] == values[y], values[x], binary(values[x])), np.nan)
+        for third in values:
+            if third not in (x, y):
+                yield from _comparison(frame, x, y, third, shared, values[third])
+
+
+def _comparison(frame, first, agreed_with, second, a, b) -> Iterator[Comparison]:
+    both = ~np.isnan(a) & ~np.isnan(b)
+    if both.any():
+        yield Comparison(first, agreed_with, second, frame[both].reset_index(drop=True), a[both], b[both])
+
+
+def agreement(
+    suite: str, frame: pd.DataFrame, kind: str, sources: Sequence[Source], *, resamples: int = 1000, seed: int = 0
+) -> pd.DataFrame:
+    """Schema AGREEMENT: one row a comparison; kind is the frame's, kappa's interval is clustered by package.
+
+    kappa, raw_agreement: of binary labels, every cell counting once; *_weighted: every cell counting for as
+    many as it stands for; alpha: ordinal Krippendorff's alpha of the values on LEVELS.
+    """
+    rows = []
+    for c in comparisons(frame, sources):
+        a, b, weight = binary(c.a), binary(c.b), c.cells["weight"].to_numpy()
+        low, high = kappa_interval(a, b, c.cells["package_id"], resamples, seed)
+        rows.append({
+            "suite": suite, "first": c.first, "agreed_with": c.agreed_with, "second": c.second, "frame": kind,
+            "packages": c.cells["package_id"].nunique(), "cells": len(a),
+            "first_positive": int(a.sum()), "second_positive": int(b.sum()),
+            "raw_agreement": raw_agreement(a, b), "raw_agreement_weighted": raw_agreement(a, b, weight),
+            "kappa": cohen_kappa(a, b), "ci_low": low, "ci_high": high,
+            "kappa_weighted": cohen_kappa(a, b, weight), "alpha": ordinal_alpha(c.a, c.b),
+        })  # fmt: skip
+    return pd.DataFrame(rows, columns=AGREEMENT.schema.names).sort_values(list(AGREEMENT.key), ignore_index=True)
+
+
+def disagreements(suite: str, frame: pd.DataFrame, sources: Sequence[Source]) -> pd.DataFrame:
+    """Schema DISAGREEMENTS: cells and disagreements of each comparison by stratum and representation type."""
+    rows = []
+    for c in comparisons(frame, sources):
+        a, b = binary(c.a), binary(c.b)
+        for by in ("stratum", "representation_type"):
+            for group in sorted(set(c.cells[by])):
+                own = (c.cells[by] == group).to_numpy()
+                rows.append({
+                    "suite": suite, "first": c.first, "agreed_with": c.agreed_with, "second": c.second,
+                    "by": by, "group": group, "cells": int(own.sum()),
+                    "only_first": int((own & (a > b)).sum()), "only_second": int((own & (a < b)).sum()),
+                })  # fmt: skip
+    table = pd.DataFrame(rows, columns=DISAGREEMENTS.schema.names)
+    return table.sort_values(list(DISAGREEMENTS.key), ignore_index=True)
+
+
+def agreed_labels(frame: pd.DataFrame, x: Source, y: Source) -> dict[str, dict[tuple[str, str], float]]:
+    """package_id -> (candidate_id, unit_id) -> 1.0 or 0.0, for the cells of the frame where both agree."""
+    a, b = x.on(frame), y.on(frame)
+    agree = ~np.isnan(a) & ~np.isnan(b) & (binary(a) == binary(b))
+    labels: dict[str, dict[tuple[str, str], float]] = {}
+    for (package_id, candidate_id, unit_id), value in zip(
+        frame.loc[agree, _CELL].itertuples(index=False, name=None), binary(a[agree]).tolist(), strict=True
+    ):
+        labels.setdefault(package_id, {})[candidate_id, unit_id] = float(value)
+    return labels
+
+
+def label_sets(frame: pd.DataFrame, sources: Sequence[Source]) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
+    """Name -> `agreed_labels` of every pair of sources besides the first (the own one), "x = y"; of a single
+    other source its own labels, "x". Sets without a label are left out."""
+    others = sources[1:]
+    pairs = {others[0].name: (others[0], others[0])} if len(others) == 1 else {}
+    pairs |= {f"{x.name} = {y.name}": (x, y) for x, y in combinations(others, 2)}
+    found = {name: agreed_labels(frame, *pair) for name, pair in pairs.items()}
+    return {name: labels for name, labels in found.items() if labels}
