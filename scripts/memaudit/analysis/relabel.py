@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ..batch import batch
 from ..errors import InputError
 from ..objective import Instance, Saturation
 from ..package import Package
 from ..pools import BUILT_IN as POOLS
-from ..solve.bnb import OPTIMAL, solve_batch
+from ..solve.bnb import OPTIMAL
+from ..solve.choose import solve_all
 from ..solve.stage import instances_of
 
 ROW = ["package_id", "budget", "writer"]
@@ -110,11 +110,10 @@ def reworth(
 def _optima(packages, instances, budgets, k, node_limit) -> dict[tuple[str, int], tuple[int, bool]]:
     """(content hash, budget) -> (value_int, proven); equal content is solved once."""
     distinct = {p.content_hash: i for p, i in zip(packages, instances, strict=True)}
-    flat = batch(list(distinct.values()))
     return {
         (digest, budget): (s.value_int, s.status == OPTIMAL)
         for budget in budgets
-        for digest, s in zip(distinct, solve_batch(flat, budget, k, node_limit), strict=True)
+        for digest, s in zip(distinct, solve_all(list(distinct.values()), budget, k, node_limit), strict=True)
     }
 
 
