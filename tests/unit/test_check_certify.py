@@ -348,7 +348,7 @@ def test_a_reduction_that_drops_a_needed_option_is_caught(monkeypatch):
 
         return damaged
 
-    monkeypatch.setattr(choose, "QUICK_NODES", 0)
+    monkeypatch.setattr(choose, "QUICK_LOOKS", 0)
     raise_on_mismatch(solved_with_fault(monkeypatch, "reduced", lambda reduced: reduced, module=frontier_module))
     assert_caught(solved_with_fault(monkeypatch, "reduced", fault, module=frontier_module), "cp_sat finds")
 

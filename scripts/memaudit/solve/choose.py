@@ -9,8 +9,8 @@ from ..objective import Instance
 from .bnb import LIMIT, OPTIMAL, Solution, solve_batch
 from .frontier import DEFAULT_WORK_LIMIT, LimitReached, frontier
 
-# Nodes after which the curve is worth a try; branch and bound needs a fraction of them on small packages.
-QUICK_NODES = 50_000
+# A node of branch and bound looks at every candidate: the curve is tried after this many looks.
+QUICK_LOOKS = 2_000_000
 
 
 def solve_all(
@@ -19,22 +19,28 @@ def solve_all(
     """Each instance's optimum at `budget` (see `bnb.solve_batch`): by a short branch and bound, else by its curve
     within `work_limit`, else by branch and bound within `node_limit` nodes (status `limit` where that does not
     close)."""
-    quick = solve_batch(batch(instances), budget, k, min(node_limit, QUICK_NODES))
+    largest = max((len(i.cost) for i in instances), default=1)
+    quick = solve_batch(batch(instances), budget, k, min(node_limit, _quick_nodes(largest)))
     return [
         s if s.status == OPTIMAL else _solve_hard(i, s, budget, k, node_limit, work_limit)
         for i, s in zip(instances, quick, strict=True)
     ]
 
 
+def _quick_nodes(candidates: int) -> int:
+    return QUICK_LOOKS // max(1, candidates)
+
+
 def _solve_hard(instance: Instance, quick: Solution, budget: int, k: int, node_limit: int, work_limit: int) -> Solution:
+    few = min(node_limit, _quick_nodes(len(instance.cost)))
     try:
         curve = frontier(instance, budget, k, work_limit)
     except LimitReached:
-        return quick if node_limit <= QUICK_NODES else solve_batch(batch([instance]), budget, k, node_limit)[0]
+        return quick if node_limit <= few else solve_batch(batch([instance]), budget, k, node_limit)[0]
     value, cost = curve.at(budget)
     if curve.interleaved:
         # The curve tells ties apart by component; the search, given the optimum, finds the protocol's first.
-        first = solve_batch(batch([instance]), cost, k, min(node_limit, QUICK_NODES), [(value, cost)])[0]
+        first = solve_batch(batch([instance]), cost, k, few, [(value, cost)])[0]
         if first.status != LIMIT:
             return first
     return Solution(OPTIMAL, value, value, instance.scale, cost, curve.selection(budget), quick.nodes)
