@@ -18,7 +18,7 @@ LAYERS = [
     ["analysis"],
     ["present"],
     # What runs the library: its configuration, provenance and command line.
-    ["config", "config_io", "config_docs", "provenance", "manifest_io", "stage_io", "run_info", "warm"],
+    ["config", "config_io", "config_yaml", "config_docs", "provenance", "manifest_io", "stage_io", "run_info", "warm"],
     ["cli", "__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
