@@ -2,15 +2,18 @@
 
 `parse_config` turns the raw mapping of a YAML file into a `Config`, or raises one InputError with a line for
 every problem: key path, what is wrong, the nearest known key or name, the fix. It reads no file: duplicate
-YAML keys and files that must exist are the matter of `config_io`. The models' field descriptions are also
+YAML keys and files that must exist are the matter of `config_io`, and what YAML reads otherwise than it looks
+of `config_yaml`. The models' field descriptions are also
 the documentation (`config_docs`).
 """
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
@@ -32,9 +35,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from . import costs
-from .errors import InputError
+from .config_yaml import Unread
+from .errors import InputError, key_path, shown
 from .objective import BUILT_IN as SATURATIONS
 from .objective import MAX_DENOMINATOR, Saturation, piecewise_linear
+from .package import KNOWN_TYPES
 from .pools import BUILT_IN as POOLS
 from .pools import Pool
 
@@ -42,6 +47,23 @@ SOLVERS = ("cp_sat", "highs", "cbc", "scip")
 COST_MODELS = (costs.DECLARED, *costs.BUILT_IN)
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 FILE_RULE = re.compile(r"(?P<path>.+\.py):(?P<function>[A-Za-z_]\w*)")
+# Upper bounds. Costs, seeds and search nodes are 64-bit integers in tables and kernels, budgets leave room for
+# sums; the others keep a slip of the pen from filling memory or the disk.
+MAX_UNITS = 2**31 - 1
+MAX_SEED = 2**63 - 1
+MAX_SEEDS = 10_000_000
+MAX_KEPT = 64
+MAX_RATE = 10**9
+MAX_ENTRIES = 10_000
+MAX_SHARD = 1_000_000
+MAX_RESAMPLES = 1_000_000
+MAX_NODES = 10**15
+MAX_NAME = 100
+MAX_FOLDER = 1000
+# Values and levels of a rule's parameters.
+MAX_VALUES = 10_000
+MAX_LEVELS = 20
+_EXPONENT = re.compile(r"([-+]?[0-9]+)(\.[0-9]*)?[eE]([-+]?)([0-9]{1,3})")
 # Concave functions people ask for by name; no finite list of lines equals them.
 CURVED = ("log", "log1p", "log2", "sqrt", "exp", "tanh", "power", "curved", "hill", "sigmoid", "arctan")
 
@@ -79,13 +101,13 @@ def _problem(message: str) -> PydanticCustomError:
 def _nearest(name: Any, names: Iterable[str]) -> str:
     """A hint that names the nearest of `names`, or all of them where none is near."""
     names = sorted(names)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name)[:MAX_NAME], names, n=1, cutoff=0.5)
     return f"nearest known: {near[0]!r}" if near else f"known: {', '.join(names) or 'none'}"
 
 
 def _refuse_unknown(kind: str, name: str, names: Iterable[str], fix: str = "") -> None:
     if name not in names:
-        raise _problem(f"unknown {kind} {name!r}; {_nearest(name, names)}{fix}")
+        raise _problem(f"unknown {kind} {shown(name)}; {_nearest(name, names)}{fix}")
 
 
 def _reference(kind: str, attribute: str, fix: str = "") -> AfterValidator:
@@ -120,20 +142,71 @@ def _not_empty(values: Any) -> Any:
     return values
 
 
+def _path(text: str) -> str:
+    if "{" in text or "}" in text:
+        raise _problem(f"{shown(text)} holds a brace, which snakemake takes for a wildcard; rename the file or folder")
+    if not text.isprintable():
+        raise _problem(f"{shown(text)} holds a line break or another control character; rename the file or folder")
+    return text
+
+
+def _folder(text: str) -> str:
+    if len(text) > MAX_FOLDER or any(len(part.encode()) > 255 for part in _path(text).split("/")):
+        raise _problem(f"{shown(text)} is too long for a folder ({len(text)} characters); give a shorter one")
+    return text
+
+
+def _representation_type(name: str) -> str:
+    """Other types than the known ones may come with natural packages; a near miss is a slip."""
+    near = difflib.get_close_matches(name[:MAX_NAME].lower(), KNOWN_TYPES, n=1, cutoff=0.8)
+    if name not in KNOWN_TYPES and near:
+        raise _problem(f"unknown representation type {shown(name)}; nearest known: {near[0]!r}")
+    return name
+
+
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Refuses what a job's parameters, which travel as JSON, cannot hold: dates, .inf, endless nesting."""
+    todo: list[tuple[tuple, Any]] = [((), parameters)]
+    for taken in range(MAX_VALUES + 1):
+        if not todo:
+            return parameters
+        path, value = todo.pop()
+        if taken == MAX_VALUES or len(path) > MAX_LEVELS:
+            raise _problem(
+                f"more than {MAX_VALUES} values or {MAX_LEVELS} levels; keep them in a file that the rule reads"
+            )
+        if isinstance(value, dict):
+            wrong = [key for key in value if not isinstance(key, str)]
+            if wrong:
+                raise _problem(f"the key {shown(wrong[0])} is {_kind(wrong[0])}; write it in quotes")
+            todo += [((*path, key), child) for key, child in value.items()]
+        elif isinstance(value, list):
+            todo += [((*path, i), child) for i, child in enumerate(value)]
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise _problem(f"{key_path(path)}: {value!r} is not finite; give a finite number")
+        elif not isinstance(value, bool | int | float | str | None):
+            raise _problem(f"{key_path(path)}: {shown(value)} is {_kind(value)}; give numbers, text, lists or mappings")
+    return parameters
+
+
 def _safe_name(name: str) -> str:
+    if len(name) > MAX_NAME:
+        raise _problem(f"the name {shown(name)} has {len(name)} characters; give at most {MAX_NAME}")
     if not SAFE_NAME.fullmatch(name):
         raise _problem(
-            f"the name {name!r} becomes part of file names; use letters, digits, '_', '.' and '-', "
+            f"the name {shown(name)} becomes part of file names; use letters, digits, '_', '.' and '-', "
             f"and begin with a letter, digit or '_'"
         )
     return name
 
 
-def _whole(value: Any, least: int, what: str) -> int:
+def _whole(value: Any, least: int, most: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _problem(f"{value!r} is {_kind(value)}; {what} is a whole number")
+        raise _problem(f"{shown(value)} is {_kind(value)}; {what} is a whole number")
     if value < least:
-        raise _problem(f"{value} is below {least}; {what} is at least {least}")
+        raise _problem(f"{shown(value)} is below {least}; {what} is at least {least}")
+    if value > most:
+        raise _problem(f"{shown(value)} is above {most}; {what} is at most {most}")
     return value
 
 
@@ -169,23 +242,26 @@ def parse_budget(value: Any) -> Budget:
     """A Budget from a YAML number; raises (as a pydantic error) on anything that is not one."""
     rule = "write a whole number >= 1 (absolute) or a fraction such as 0.05 (above 0, at most 1.0)"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _problem(f"{value!r} is {_kind(value)}, not a budget; {rule}")
+        raise _problem(f"{shown(value)} is {_kind(value)}, not a budget; {rule}")
     if isinstance(value, float) and not math.isfinite(value):
         raise _problem(f"{value!r} is not finite; {rule}")
     if isinstance(value, float) and value > 1:
         raise _problem(f"{value!r} is a fraction above 1; {rule}")
     if value <= 0:
-        raise _problem(f"{value!r} is not positive; {rule}")
+        raise _problem(f"{shown(value)} is not positive; {rule}")
+    if value > MAX_UNITS:
+        raise _problem(f"{shown(value)} is above {MAX_UNITS}; give at most {MAX_UNITS} cost units, or a fraction")
     return Budget(value)
 
 
 def _parse_seeds(value: Any) -> tuple[int, ...]:
     """A count n (seeds 0..n-1) or an explicit list."""
     if not isinstance(value, list):
-        return tuple(range(_whole(value, 1, "the number of seeds")))
+        return tuple(range(_whole(value, 1, MAX_SEEDS, "the number of seeds")))
     if not value:
         raise _problem("no seed; give a number of seeds of at least 1, or a list of seeds")
-    return tuple(_whole(seed, 0, "a seed") for seed in value)
+    _whole(len(value), 1, MAX_SEEDS, "the number of seeds")
+    return tuple(_whole(seed, 0, MAX_SEED, "a seed") for seed in value)
 
 
 def _seeds_as_written(seeds: tuple[int, ...]) -> int | list[int]:
@@ -196,10 +272,10 @@ def _parse_writers(value: Any, info: ValidationInfo) -> list[str] | Literal["all
     if value == "all":
         return value
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise _problem(f"{value!r} is {_kind(value)}; write `all`, or a list of names")
+        raise _problem(f"{shown(value)} is {_kind(value)}; write `all`, or a list of names")
     unknown = [name for name in value if name not in info.context.writers]
     if unknown:
-        hints = "; ".join(f"unknown writer {n!r} ({_nearest(n, info.context.writers)})" for n in unknown)
+        hints = "; ".join(f"unknown writer {shown(n)} ({_nearest(n, info.context.writers)})" for n in unknown)
         raise _problem(f"{hints}; writers are defined under the top-level key `writers`")
     return value
 
@@ -209,8 +285,8 @@ def _parse_files(value: Any) -> list[str]:
     several = [] if value is None else value if isinstance(value, list) else [value]
     wrong = [path for path in several if not isinstance(path, str) or not path]
     if wrong or value == []:
-        raise _problem(f"{value!r} names no file; write a path, or a list of paths")
-    return several
+        raise _problem(f"{shown(value)} names no file; write a path, or a list of paths")
+    return [_path(path) for path in several]
 
 
 def _parse_rule(rule: str, info: ValidationInfo) -> str:
@@ -221,10 +297,12 @@ def _parse_rule(rule: str, info: ValidationInfo) -> str:
 
 
 def _rate(value: Any) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _problem(f"{value!r} is {_kind(value)}; expected a number >= 0")
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise _problem(f"{shown(value)} is {_kind(value)}; expected a number >= 0")
     if value < 0:
-        raise _problem(f"{value!r} is negative; costs never fall as a memory grows, give a number >= 0")
+        raise _problem(f"{shown(value)} is negative; costs never fall as a memory grows, give a number >= 0")
+    if value > MAX_RATE:
+        raise _problem(f"{shown(value)} is above {MAX_RATE}; give at most {MAX_RATE}")
     return value
 
 
@@ -235,12 +313,24 @@ _WORDS = {
     str: "text",
     list: "a list",
     type(None): "empty",
+    datetime.date: "a date (in quotes it is text)",
+    datetime.datetime: "a date (in quotes it is text)",
+    bytes: "binary data",
+    set: "a set",
+    tuple: "a pair",
 }
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, Mapping):
         return "a mapping of keys"
+    if isinstance(value, Unread):
+        return value.why
+    if isinstance(value, str) and (match := _EXPONENT.fullmatch(value)):
+        # Text in YAML 1.1, which wants both the point and the sign.
+        digits, decimals, sign, exponent = match.groups()
+        whole = f"{int(float(value))} or " if 1 <= float(value) < 10**15 and float(value).is_integer() else ""
+        return f"text (for the number write {whole}{digits}{decimals or '.0'}e{sign or '+'}{exponent})"
     return _WORDS.get(type(value), type(value).__name__)
 
 
@@ -258,6 +348,8 @@ SuiteName = Annotated[str, _reference("suite", "suites")]
 WriterName = Annotated[str, _reference("writer", "writers")]
 NoiseRate = Annotated[float, Field(gt=0, le=1)]
 NotEmpty = AfterValidator(_not_empty)
+PathText = Annotated[str, AfterValidator(_path)]
+RepresentationType = Annotated[str, AfterValidator(_representation_type)]
 
 BudgetValue = Annotated[
     Budget,
@@ -266,7 +358,7 @@ BudgetValue = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "integer", "minimum": 1},
+                {"type": "integer", "minimum": 1, "maximum": MAX_UNITS},
                 {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
             ]
         }
@@ -279,8 +371,13 @@ Seeds = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "integer", "minimum": 1},
-                {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+                {"type": "integer", "minimum": 1, "maximum": MAX_SEEDS},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 0, "maximum": MAX_SEED},
+                    "minItems": 1,
+                    "maxItems": MAX_SEEDS,
+                },
             ]
         }
     ),
@@ -303,13 +400,16 @@ FileNames = Annotated[
         }
     ),
 ]
-Rate = Annotated[int | float, PlainValidator(_rate), WithJsonSchema({"type": "number", "minimum": 0})]
+Rate = Annotated[
+    int | float, PlainValidator(_rate), WithJsonSchema({"type": "number", "minimum": 0, "maximum": MAX_RATE})
+]
 Kept = Annotated[
     int,
-    PlainValidator(lambda v: _whole(v, 1, "k (memories kept of a group)")),
-    WithJsonSchema({"type": "integer", "minimum": 1}),
+    PlainValidator(lambda v: _whole(v, 1, MAX_KEPT, "k (memories kept of a group)")),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_KEPT}),
 ]
-Point = Annotated[list[float], Field(min_length=2, max_length=2)]
+Coordinate = Annotated[float, Field(ge=0, le=MAX_RATE, allow_inf_nan=False)]
+Point = Annotated[list[Coordinate], Field(min_length=2, max_length=2)]
 
 
 # ---- models
@@ -339,7 +439,7 @@ class Suite(Section):
         f"{', '.join(POOLS)}, or configured ones.",
     )
     writers: WriterNames = Field("all", description="Writers to score: `all`, or a list of names (may be empty).")
-    solvers: list[SolverName] = Field(
+    solvers: Annotated[list[SolverName], NotEmpty] = Field(
         ["cp_sat"], description=f"Independent solvers that check every optimum: {', '.join(SOLVERS)}."
     )
     quantize: Annotated[int, Field(ge=1, le=MAX_DENOMINATOR)] | None = Field(
@@ -347,9 +447,10 @@ class Suite(Section):
         description="Round weights and coverage to multiples of 1/quantize first; for numbers that have more "
         "decimals than exact integers can hold.",
     )
-    node_limit: Annotated[int, Field(ge=1)] = Field(
+    node_limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = Field(
         20_000_000,
-        description="Search nodes after which a solve stops as `limit` (with a bound, and without a ratio).",
+        description="Search nodes after which a solve whose whole curve is out of reach too stops as `limit` (with a "
+        "bound, and without a ratio).",
     )
 
 
@@ -362,8 +463,12 @@ class SyntheticSuite(Suite):
     source: Literal["synthetic"] = Field(description=_SOURCE)
     distributions: Annotated[list[Distribution], NotEmpty] = Field(description="Names of distributions.")
     seeds: Seeds = Field(description="A number n (seeds 0 to n-1), or a list of seeds.")
-    normal_count: Annotated[int, Field(ge=0)] = Field(3, description="Plain facts per package (see the generators).")
-    update_count: Annotated[int, Field(ge=0)] = Field(2, description="Updates per package (see the generators).")
+    normal_count: Annotated[int, Field(ge=0, le=MAX_ENTRIES)] = Field(
+        3, description="Plain facts per package (see the generators)."
+    )
+    update_count: Annotated[int, Field(ge=0, le=MAX_ENTRIES)] = Field(
+        2, description="Updates per package (see the generators)."
+    )
     parameters: dict[Distribution, dict[str, Any]] = Field(
         {}, description="Parameters of randomized distributions: `{distribution: {parameter: value}}`."
     )
@@ -406,7 +511,7 @@ class Robustness(Section):
 class NaturalSuite(Suite):
     """What suites of conversations have besides, whatever their source."""
 
-    audit: str | None = Field(
+    audit: PathText | None = Field(
         None,
         description="Folder of a cell audit (annotation_cells.csv and one {name}_labels.csv a labeller), whose "
         "labels are compared with the suite's own.",
@@ -417,7 +522,7 @@ class NaturalSuite(Suite):
     robustness: Robustness | None = Field(
         Robustness(), description="Ranking of the writers under label noise, see below; null: none."
     )
-    downstream: str | None = Field(
+    downstream: PathText | None = Field(
         None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
     )
     downstream_systems: dict[str, WriterName] = Field(
@@ -503,8 +608,8 @@ class CoveragePackageSuite(NaturalSuite):
     """One package per query of a folder in the coverage-package layout."""
 
     source: Literal["coverage_package"] = Field(description=_SOURCE)
-    package: Annotated[str, NotEmpty] = Field(description="The folder in the coverage-package layout.")
-    conversations: str | None = Field(
+    package: Annotated[PathText, NotEmpty] = Field(description="The folder in the coverage-package layout.")
+    conversations: PathText | None = Field(
         None,
         description="LongMemEval-form conversations that the folder's pointers are filled in from; default: "
         "texts that stand as pointers stay absent.",
@@ -549,7 +654,9 @@ class CostModel(Section):
     per_word: Rate = Field(0, description="Units per whitespace-separated word.")
     per_char: Rate = Field(0, description="Units per character.")
     per_byte: Rate = Field(0, description="Units per UTF-8 byte.")
-    min: Annotated[int, Field(ge=1)] = Field(1, description="Least cost of a memory, a whole number >= 1.")
+    min: Annotated[int, Field(ge=1, le=MAX_UNITS)] = Field(
+        1, description="Least cost of a memory, a whole number >= 1."
+    )
 
     def rates(self) -> dict[str, int | float]:
         """As `costs.linear` takes them."""
@@ -569,10 +676,10 @@ LinearCost = Annotated[CostModel, AfterValidator(_has_cost)]
 class PoolEntry(Section):
     """The representation types an optimum or a writer may choose from."""
 
-    include: Annotated[list[str], NotEmpty] | None = Field(
+    include: Annotated[list[RepresentationType], NotEmpty] | None = Field(
         None, description="Only these representation types; default: all."
     )
-    exclude: list[str] = Field([], description="Without these representation types.")
+    exclude: list[RepresentationType] = Field([], description="Without these representation types.")
 
 
 class SaturationEntry(Section):
@@ -599,7 +706,9 @@ class WriterEntry(Section):
         description="A rule of ours, or `path/to/file.py:function`, relative to where snakemake runs."
     )
     pool: PoolName = Field("full", description="The pool it chooses from.")
-    parameters: dict[str, Any] = Field({}, description="Keyword arguments of the rule.")
+    parameters: Annotated[dict[str, Any], AfterValidator(_plain)] = Field(
+        {}, description="Keyword arguments of the rule."
+    )
     sees: Literal["metadata", "coverage"] | None = Field(
         None,
         description="For a rule from a file only: `metadata` (default; no coverage, units or queries) or `coverage`.",
@@ -629,8 +738,8 @@ class WriterEntry(Section):
 class Bootstrap(Section):
     """The bootstrap interval of every mean."""
 
-    resamples: Annotated[int, Field(ge=1)] = Field(1000, description="Number of resamples.")
-    seed: Annotated[int, Field(ge=0)] = Field(0, description="Seed, the same for every row.")
+    resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] = Field(1000, description="Number of resamples.")
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = Field(0, description="Seed, the same for every row.")
 
 
 class Illustration(Section):
@@ -643,7 +752,9 @@ class Illustration(Section):
 class Config(Section):
     """A whole configuration file."""
 
-    results: Annotated[str, NotEmpty] = Field("results", description="Folder that everything produced goes to.")
+    results: Annotated[str, NotEmpty, AfterValidator(_folder)] = Field(
+        "results", description="Folder that everything produced goes to."
+    )
     suites: Annotated[dict[Name, AnySuite], NotEmpty] = Field(description="`{name: suite}`, at least one.")
     writers: dict[Name, WriterEntry] = Field({}, description="`{name: writer}`.")
     cost_models: dict[Name, LinearCost] = Field({}, description="`{name: cost model}`, none named like a built-in.")
@@ -651,16 +762,18 @@ class Config(Section):
     saturations: dict[Name, SaturationEntry] = Field(
         {}, description="`{name: saturation}`, none named like a built-in."
     )
-    shard_size: Annotated[int, Field(ge=1)] = Field(
+    shard_size: Annotated[int, Field(ge=1, le=MAX_SHARD)] = Field(
         2000, description="Packages of a synthetic suite that one solve, check or score job takes."
     )
     bootstrap: Bootstrap = Field(Bootstrap(), description="See below.")
-    published: str | None = Field(None, description="CSV of published figures to compare with; default: no comparison.")
+    published: PathText | None = Field(
+        None, description="CSV of published figures to compare with; default: no comparison."
+    )
     illustration: Illustration | None = Field(None, description="See below; default: chosen by the workflow.")
-    longmemeval: str | None = Field(
+    longmemeval: PathText | None = Field(
         None, description="The conversations of every suite of source longmemeval that names none of its own."
     )
-    locomo: str | None = Field(
+    locomo: PathText | None = Field(
         None, description="The conversations of every suite of source locomo that names none of its own."
     )
 
@@ -839,8 +952,8 @@ def _repeats(raw: Mapping) -> Iterable[str]:
         if isinstance(value, list)
     )
     for loc, value in lists:
-        spelled = [repr(v) for v in value if not isinstance(v, list | Mapping)]
-        twice = dict.fromkeys(v for i, v in enumerate(spelled) if v in spelled[:i])
+        counted = Counter(repr(v) for v in value if v is None or isinstance(v, str | int | float))
+        twice = [v if len(v) <= MAX_NAME else f"{v[:MAX_NAME]}..." for v, count in counted.items() if count > 1]
         if twice:
             yield f"{key_path(loc)}: {', '.join(twice)} stands twice; remove the repeat"
 
@@ -867,14 +980,6 @@ def _not_comparable(raw: Mapping) -> Iterable[str]:
 
 def _items(section: Any) -> Iterable[tuple[str, Any]]:
     return section.items() if isinstance(section, Mapping) else ()
-
-
-def key_path(loc: Iterable[str | int]) -> str:
-    """('suites', 'small', 'budgets', 0) as suites.small.budgets[0]."""
-    path = ""
-    for part in loc:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path
 
 
 _EXPECTED = {
@@ -911,23 +1016,28 @@ def _what(error: dict[str, Any], loc: list[str | int], model: type[Section] | No
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "memaudit":
         return context["message"]
-    if kind == "extra_forbidden":
+    if kind in ("extra_forbidden", "invalid_key"):
         return _unknown_key(loc, model)
     if kind == "missing":
         return f"is missing; {model.model_fields[loc[-1]].description}"
     if kind == "literal_error" and loc[-1] == "source":
-        return f"unknown source {value!r}; {_nearest(value, SOURCES)}"
+        return f"unknown source {shown(value)}; {_nearest(value, SOURCES)}"
     if loc[-1] == "[key]":
-        return f"the name {value!r} is {_kind(value)}; write it in quotes"
+        return f"the name {shown(value)} is {_kind(value)}; write it in quotes"
     if kind in _EXPECTED:
-        return f"{value!r} is {_kind(value)}; expected {_EXPECTED[kind]}"
+        return f"{shown(value)} is {_kind(value)}; expected {_EXPECTED[kind]}"
     if kind == "greater_than_equal":
-        return f"{value!r} is below {context['ge']}; give at least {context['ge']}"
+        return f"{shown(value)} is below {_plainly(context['ge'])}; give at least {_plainly(context['ge'])}"
     if kind == "greater_than":
-        return f"{value!r} is not above {context['gt']}; give more"
+        return f"{shown(value)} is not above {_plainly(context['gt'])}; give more"
     if kind == "less_than_equal":
-        return f"{value!r} is above {context['le']}; give at most {context['le']}"
-    return f"{value!r}: {error['msg']}"
+        return f"{shown(value)} is above {_plainly(context['le'])}; give at most {_plainly(context['le'])}"
+    return f"{shown(value)}: {error['msg']}"
+
+
+def _plainly(limit: int | float) -> int | float:
+    """1000000000.0, as pydantic tells a number's limit, without the point."""
+    return int(limit) if limit == int(limit) else limit
 
 
 def _unknown_key(loc: list[str | int], model: type[Section]) -> str:

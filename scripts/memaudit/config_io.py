@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from .config import FILE_RULE, Config, parse_config
-from .errors import InputError
+from .config_yaml import Unread, read_yaml
+from .errors import InputError, key_path, shown
 
 # How many parameters of a rule are not configurable, by what it sees (writers.registry).
 _POSITIONAL = {"metadata": 2, "coverage": 3, "solution": 0}
@@ -21,65 +21,24 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     """The configuration in the YAML file `path`; `overrides` are top-level keys given on the command line.
 
     Raises one InputError with a line for every problem: what `parse_config` finds, keys that stand twice
-    (with their lines), missing files, parameters that a writer rule or distribution does not take.
+    (with their lines), missing or wrong files, parameters that a writer rule or distribution does not take, an
+    illustrated package that its suite does not make.
     Relative paths are relative to the working directory.
     """
     from .synthetic import DISTRIBUTIONS
     from .writers.registry import RULES
 
     _register_rules()
-    raw, repeated = _read_yaml(Path(path))
+    raw, repeated = read_yaml(Path(path))
     if isinstance(raw, dict):
         raw.update(overrides or {})
-    problems = [*repeated, *_missing_files(raw), *_wrong_rules(raw, RULES)]
-    problems += _wrong_parameters(raw, DISTRIBUTIONS)
+    problems = [*repeated, *_missing_files(raw), *_wrong_published(raw), *_wrong_rules(raw, RULES)]
+    problems += [*_wrong_parameters(raw, DISTRIBUTIONS), *_wrong_illustration(raw, DISTRIBUTIONS)]
     return parse_config(raw, str(path), RULES, DISTRIBUTIONS, problems)
 
 
 def _register_rules() -> None:
     from .writers import rules  # noqa: F401
-
-
-# ---- YAML with every key once
-
-
-def _read_yaml(path: Path) -> tuple[Any, list[str]]:
-    """The file's content and a line for each repeated key."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; copy config/config.yaml and edit the copy") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not readable as UTF-8 text ({error})") from error
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        return yaml.safe_load(text), list(_repeated_keys(node, ()))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML: {_one_line(error)}") from error
-
-
-def _one_line(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    if mark is None:
-        return str(error).replace("\n", " ")
-    return f"{error.problem} at line {mark.line + 1}, column {mark.column + 1}"
-
-
-def _repeated_keys(node: yaml.Node | None, path: tuple[str, ...]) -> Iterable[str]:
-    """YAML keeps the last of two equal keys and says nothing."""
-    if isinstance(node, yaml.SequenceNode):
-        for child in node.value:
-            yield from _repeated_keys(child, path)
-    if not isinstance(node, yaml.MappingNode):
-        return
-    first: dict[str, int] = {}
-    for key, child in node.value:
-        name, line = str(key.value), key.start_mark.line + 1
-        if name in first:
-            where = ".".join((*path, name))
-            yield f"{where}: stands twice, in lines {first[name]} and {line}; remove or rename one"
-        first.setdefault(name, line)
-        yield from _repeated_keys(child, (*path, name))
 
 
 # ---- what the file refers to; a raw value of a wrong type is parse_config's to tell
@@ -89,11 +48,44 @@ def _missing_files(raw: Any) -> Iterable[str]:
     named = [(key, _get(raw, key)) for key in ("published", "longmemeval", "locomo")]
     for name, suite in _items(_get(raw, "suites")):
         keys = ("file", "package", "conversations", "audit", "downstream")
-        named += [(f"suites.{name}.{key}", _get(suite, key)) for key in keys]
+        named += [(key_path(("suites", name, key)), _get(suite, key)) for key in keys]
     for key, value in named:
         for path in value if isinstance(value, list) else [value]:
-            if isinstance(path, str) and path and not Path(path).exists():
-                yield f"{key}: there is no {path}; give a path that exists, relative to where you run"
+            if isinstance(path, str) and path and not _exists(Path(path)):
+                yield f"{key}: there is no {shown(path)}; give a path that exists, relative to where you run"
+    results = _get(raw, "results")
+    if isinstance(results, str) and _exists(Path(results)) and not Path(results).is_dir():
+        yield f"results: {shown(results)} is a file; give the name of a folder"
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have, or a folder that may not be entered
+        return False
+
+
+def _wrong_published(raw: Any) -> Iterable[str]:
+    """A line where there is something by the name, but no CSV with the columns that the comparison reads."""
+    import pandas as pd
+
+    from .analysis.published import COLUMNS
+
+    value = _get(raw, "published")
+    if not isinstance(value, str) or not value or not _exists(Path(value)):
+        return
+    fix = "give a CSV as config/published.csv"
+    if not Path(value).is_file():
+        yield f"published: {shown(value)} is a folder or device; {fix}"
+        return
+    try:
+        header = pd.read_csv(value, nrows=0).columns
+    except Exception as error:  # whatever a wrong file makes pandas raise
+        yield f"published: {shown(value)} cannot be read ({shown(str(error))}); {fix}"
+        return
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        yield f"published: {shown(value)} has no column {', '.join(missing)}; {fix}"
 
 
 def _wrong_rules(raw: Any, rules: Mapping[str, Any]) -> Iterable[str]:
@@ -106,7 +98,7 @@ def _wrong_rules(raw: Any, rules: Mapping[str, Any]) -> Iterable[str]:
             try:
                 takes = _takes_from_file(Path(match["path"]), match["function"], _POSITIONAL[sees])
             except InputError as error:
-                yield f"writers.{name}.rule: {error}"
+                yield f"{key_path(('writers', name, 'rule'))}: {error}"
                 continue
         elif isinstance(rule, str) and rule in rules and rules[rule].function is not None:
             takes = _takes(rules[rule])
@@ -115,7 +107,18 @@ def _wrong_rules(raw: Any, rules: Mapping[str, Any]) -> Iterable[str]:
         wrong = [key for key in given if takes is not None and key not in takes]
         if wrong:
             refused, known = ", ".join(map(str, wrong)), ", ".join(takes) or "none"
-            yield f"writers.{name}.parameters: {rule} does not take {refused}; it takes: {known}"
+            yield f"{key_path(('writers', name, 'parameters'))}: {rule} does not take {refused}; it takes: {known}"
+        if not match and rules[rule].check is not None:
+            yield from _refused(rules[rule].check, ("writers", name, "parameters"), _get(entry, "parameters"))
+
+
+def _refused(check: Any, where: tuple[str, ...], parameters: Any) -> Iterable[str]:
+    """What a rule says of the values of its parameters, where they are a mapping."""
+    read = {key: value for key, value in _items(parameters) if not isinstance(value, Unread)}  # others are told
+    try:
+        check(read)
+    except InputError as error:
+        yield from (f"{key_path(where)}.{line}" for line in str(error).splitlines())
 
 
 def _takes(rule: Any) -> list[str] | None:
@@ -128,11 +131,11 @@ def _takes(rule: Any) -> list[str] | None:
 
 def _takes_from_file(path: Path, function: str, positional: int) -> list[str] | None:
     """The same for a function in a file, which is read but not run."""
-    if not path.is_file():
-        raise InputError(f"there is no file {path}; give a path that exists, relative to where you run")
+    if not _exists(path) or not path.is_file():
+        raise InputError(f"there is no file {shown(str(path))}; give a path that exists, relative to where you run")
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{path} is no readable Python file ({error})") from error
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if function not in functions:
@@ -152,10 +155,38 @@ def _wrong_parameters(raw: Any, distributions: Mapping[str, Any]) -> Iterable[st
         for name, given in _items(_get(entry, "parameters")):
             if name not in distributions or not isinstance(given, Mapping):
                 continue
+            if not all(isinstance(key, str) for key in given):
+                continue
             try:
                 check_parameters(name, given)
             except InputError as error:
-                yield from (f"suites.{suite}.{line}" for line in str(error).splitlines())
+                yield from (f"{key_path(('suites', suite))}.{line}" for line in str(error).splitlines())
+
+
+def _wrong_illustration(raw: Any, distributions: Mapping[str, Any]) -> Iterable[str]:
+    """A line where the suite that is drawn is synthetic and does not make the package."""
+    from .synthetic import package_ids
+
+    drawn = _get(raw, "illustration")
+    suite, wanted = _get(drawn, "suite"), _get(drawn, "package_id")
+    if not isinstance(suite, str) or not isinstance(wanted, str):
+        return
+    entry = _get(_get(raw, "suites"), suite)
+    names, seeds = _get(entry, "distributions"), _get(entry, "seeds")
+    seeds = range(seeds) if type(seeds) is int else seeds
+    if _get(entry, "source") != "synthetic" or not isinstance(names, list) or not isinstance(seeds, list | range):
+        return
+    names = [name for name in names if isinstance(name, str) and name in distributions]
+    if not names or not seeds:
+        return
+    digits = re.search("[0-9]{1,19}$", wanted)
+    seed = [int(digits[0])] if digits and int(digits[0]) in seeds else []
+    if not any(wanted in package_ids(name, seed) for name in names):
+        made = ", ".join(package_ids(name, [seeds[0]])[0] for name in names)
+        yield (
+            f"illustration.package_id: suite {suite} makes no package {shown(wanted)}; give an id such as {made}, "
+            f"with a seed of the suite"
+        )
 
 
 def _get(section: Any, key: str) -> Any:

@@ -45,7 +45,7 @@ def piecewise_linear(name: str, breakpoints: Sequence[Sequence[float]]) -> Satur
     """h through breakpoints [[z, h], ...] from [0, 0] on, flat after the last.
 
     Raises InputError when they do not start at [0, 0], z does not increase, or h is not concave and
-    nondecreasing.
+    nondecreasing, or is 0 everywhere.
     """
     where = f"saturation {name}"
     points = [(exact(z, where), exact(h, where)) for z, h in breakpoints]
@@ -62,6 +62,8 @@ def piecewise_linear(name: str, breakpoints: Sequence[Sequence[float]]) -> Satur
                 f"before; h must be nondecreasing and concave"
             )
         lines.append((slope, h0 - slope * z0))
+    if points[-1][1] == 0:
+        raise InputError(f"{where}: h is 0 everywhere, so nothing would have value; the last h must be above 0")
     lines.append((Fraction(0), points[-1][1]))
     return Saturation(name, tuple(dict.fromkeys(lines)))
 

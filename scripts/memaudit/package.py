@@ -12,6 +12,25 @@ import numpy as np
 from .errors import InputError
 
 VALIDITY_TYPES = ("tombstone", "compound_update")
+# The representation types that the generators, the natural route and the writers' rules know; a natural
+# package may bring others.
+KNOWN_TYPES = (
+    "raw",
+    "raw_span",
+    "atomic_fact",
+    "fact",
+    "summary",
+    "graph_edge",
+    "skill",
+    "interval_fact",
+    "abstention",
+    "uncertainty",
+    "tombstone",
+    "compound_update",
+    "compound_evidence",
+    "turn",
+    "turn_window",
+)
 
 
 @dataclass(frozen=True)

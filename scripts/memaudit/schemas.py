@@ -272,6 +272,7 @@ SUMMARY = _table(
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
+        "mean_ratio_opt_positive": _float,
         "note": _str,
     },
 )

@@ -1,6 +1,7 @@
 """The configuration: every kind of bad input is told, all at once, with the nearest known name."""
 
 import copy
+import datetime
 import json
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import yaml
 
 from memaudit.config import Budget, Setting, parse_config
 from memaudit.config_io import load_config
+from memaudit.config_yaml import read_yaml
 from memaudit.errors import InputError
+from memaudit.package import KNOWN_TYPES, VALIDITY_TYPES
 
 ROOT = Path(__file__).parents[2]
 RULES = ("opt", "gvt", "greedy")
@@ -64,6 +67,8 @@ BAD = [
     ("suites.small.seeds", [], [["seeds: no seed"]]),
     ("suites.small.seeds", [0, -1], [["seeds: -1 is below 0"]]),
     ("suites.small.seeds", [4, 4], [["seeds: 4 stands twice"]]),
+    ("suites.small.seeds", 10**12, [["seeds: 1000000000000 is above 10000000"]]),
+    ("suites.small.seeds", [2**63], [["seeds: 9223372036854775808 is above 9223372036854775807"]]),
     ("suites.small.budgets", [], [["budgets: is empty"]]),
     ("suites.small.budgets", [0], [["budgets[0]: 0 is not positive"]]),
     ("suites.small.budgets", [-2], [["budgets[0]: -2 is not positive"]]),
@@ -72,10 +77,14 @@ BAD = [
     ("suites.small.budgets", [1.5], [["budgets[0]: 1.5 is a fraction above 1"]]),
     ("suites.small.budgets", [float("nan")], [["budgets[0]: nan is not finite"]]),
     ("suites.small.budgets", [True], [["budgets[0]: True is true/false, not a budget"]]),
-    ("suites.small.budgets", ["1e-2"], [["budgets[0]: '1e-2' is text, not a budget"]]),
+    ("suites.small.budgets", ["1e-2"], [["budgets[0]: '1e-2' is text", "write 1.0e-2", "not a budget"]]),
+    ("suites.small.budgets", ["1e3"], [["budgets[0]: '1e3' is text", "write 1000 or 1.0e+3"]]),
+    ("suites.small.budgets", [2**31], [["budgets[0]: 2147483648 is above 2147483647"]]),
+    ("suites.small.budgets", [float("inf")], [["budgets[0]: inf is not finite"]]),
     ("suites.small.budgets", [0.1, 0.10, 1, 1.0], [["budgets: 0.1 stands twice"]]),
     ("suites.small.cost_models", ["wods"], [["cost_models[0]: unknown cost model", "'words'"]]),
     ("suites.small.k", [0], [["k[0]: 0 is below 1"]]),
+    ("suites.small.k", [65], [["k[0]: 65 is above 64"]]),
     ("suites.small.k", 2, [["k: 2 is a whole number; expected a list"]]),
     ("suites.small.saturations", ["log1p"], [["saturations[0]: 'log1p' is curved", "breakpoints"]]),
     ("suites.small.saturations", ["cap2"], [["saturations[0]: unknown saturation", "'cap1'"]]),
@@ -83,8 +92,11 @@ BAD = [
     ("suites.small.writers", ["greedi"], [["writers: unknown writer 'greedi'", "'greedy'"]]),
     ("suites.small.writers", "opt", [["writers: 'opt' is text"]]),
     ("suites.small.solvers", ["cpsat"], [["solvers[0]: unknown solver", "'cp_sat'"]]),
+    ("suites.small.solvers", [], [["solvers: is empty"]]),
     ("suites.small.quantize", 0, [["quantize: 0 is below 1"]]),
     ("suites.small.update_count", -1, [["update_count: -1 is below 0"]]),
+    ("suites.small.update_count", 10_001, [["update_count: 10001 is above 10000"]]),
+    ("suites.small.node_limit", 10**15 + 1, [["node_limit: 1000000000000001 is above 1000000000000000"]]),
     ("suites.small.parameters", {"update_chain": {}}, [["parameters: update_chain is not among"]]),
     (
         "writers.x",
@@ -101,14 +113,37 @@ BAD = [
     ("writers.x", {"rule": "gvt", "sees": "coverage"}, [["writers.x.sees: rule gvt has its own"]]),
     ("writers.a b", {"rule": "opt"}, [["writers.a b: the name 'a b' becomes part of file names"]]),
     ("writers.../up", {"rule": "opt"}, [["becomes part of file names"]]),
+    ("writers." + "a" * 101, {"rule": "opt"}, [["has 101 characters; give at most 100"]]),
+    (
+        "writers.x",
+        {"rule": "gvt", "parameters": {"a": [float("inf")]}},
+        [["writers.x.parameters: a[0]: inf is not finite"]],
+    ),
+    (
+        "writers.x",
+        {"rule": "gvt", "parameters": {"a": {"b": datetime.date(2020, 1, 1)}}},
+        [["writers.x.parameters: a.b: ", "is a date"]],
+    ),
+    (
+        "writers.x",
+        {"rule": "gvt", "parameters": {"a": [0] * 10_000}},
+        [["writers.x.parameters: more than 10000 values"]],
+    ),
     ("cost_models.words", {"per_word": 1}, [["cost_models.words: words is built in"]]),
     ("cost_models.c", {}, [["cost_models.c: no positive cost"]]),
     ("cost_models.c", {"per_word": 0, "per_char": 0.0}, [["cost_models.c: no positive cost"]]),
     ("cost_models.c", {"per_word": -1}, [["cost_models.c.per_word: -1 is negative"]]),
     ("cost_models.c", {"per_word": 1, "min": 0}, [["cost_models.c.min: 0 is below 1"]]),
+    ("cost_models.c", {"per_word": 1, "min": 2**31}, [["cost_models.c.min: 2147483648 is above 2147483647"]]),
+    ("cost_models.c", {"per_word": 10**9 + 1}, [["cost_models.c.per_word: 1000000001 is above 1000000000"]]),
+    ("cost_models.c", {"per_word": 10**400}, [["cost_models.c.per_word: 1000", "is above 1000000000"]]),
+    ("cost_models.c", {"per_word": float("inf")}, [["cost_models.c.per_word: inf is above 1000000000"]]),
+    ("cost_models.c", {"per_word": float("nan")}, [["cost_models.c.per_word: nan is a decimal number"]]),
     ("cost_models.c", {"per_wrod": 1}, [["cost_models.c.per_wrod: unknown key", "'per_word'"]]),
     ("pools.full", {}, [["pools.full: full is built in"]]),
     ("pools.p", {"include": []}, [["pools.p.include: is empty"]]),
+    ("pools.p", {"exclude": ["mine", "tombstones"]}, [["pools.p.exclude[1]: unknown", "nearest known: 'tombstone'"]]),
+    ("pools.p", {"include": ["Turn"]}, [["pools.p.include[0]: unknown", "nearest known: 'turn'"]]),
     (
         "saturations.s",
         {"function": "log1p"},
@@ -116,8 +151,25 @@ BAD = [
     ),
     ("saturations.s", {"breakpoints": [[0, 0], [1, 1], [2, 3]]}, [["saturations.s.breakpoints", "concave"]]),
     ("saturations.s", {"breakpoints": [[0, 0, 1]]}, [["saturations.s.breakpoints[0]", "two numbers"]]),
+    ("saturations.s", {"breakpoints": [[0, 0], [1, 0]]}, [["saturations.s.breakpoints: h is 0 everywhere"]]),
+    ("saturations.s", {"breakpoints": [[0, 0], [float("inf"), 1]]}, [["breakpoints[1][0]: inf", "a finite number"]]),
+    ("saturations.s", {"breakpoints": [[0, 0], [1, float("nan")]]}, [["breakpoints[1][1]: nan", "a finite number"]]),
+    ("saturations.s", {"breakpoints": [[0, 0], [10**9 + 1, 1]]}, [["[1][0]: 1000000001 is above 1000000000;"]]),
     ("saturations.cap1", {"breakpoints": [[0, 0], [1, 1]]}, [["cap1 is built in"]]),
     ("shard_size", 0, [["shard_size: 0 is below 1"]]),
+    ("shard_size", 1_000_001, [["shard_size: 1000001 is above 1000000"]]),
+    ("bootstrap", {"resamples": 1_000_001}, [["bootstrap.resamples: 1000001 is above 1000000"]]),
+    ("bootstrap", {"seed": 2**63}, [["bootstrap.seed: 9223372036854775808 is above 9223372036854775807"]]),
+    ("results", "a{b", [["results: 'a{b' holds a brace"]]),
+    ("results", "a\nb", [["results: 'a\\nb' holds a line break"]]),
+    ("results", "x" * 5000, [["results: 'xxx", "is too long for a folder (5000 characters)"]]),
+    ("published", "}", [["published: '}' holds a brace"]]),
+    ("longmemeval", "{x}", [["longmemeval: '{x}' holds a brace"]]),
+    (
+        "suites.natural",
+        {"source": "longmemeval", "budgets": [3], "file": "{x}.json"},
+        [["suites.natural.file: '{x}.json' holds a brace"]],
+    ),
     ("bootstrap", {"resample": 3}, [["bootstrap.resample: unknown key", "'resamples'"]]),
     (
         "illustration",
@@ -328,7 +380,7 @@ def test_every_missing_file_of_a_list_is_told(tmp_path):
     text = f"suites:\n  s: {{source: longmemeval, budgets: [3], file: [x.json, {tmp_path}, y.json]}}\n"
     with pytest.raises(InputError) as caught:
         load_config(write(tmp_path, text))
-    assert [line in str(caught.value) for line in ("there is no x.json", "there is no y.json")] == [True, True]
+    assert [line in str(caught.value) for line in ("there is no 'x.json'", "there is no 'y.json'")] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "smoke.yaml", "natural.yaml", "locomo.yaml"])
@@ -417,3 +469,215 @@ def test_parameters_of_distributions(tmp_path):
         "suites.s.parameters.update_chain_randomized.cost_spread",
         "suites.s.parameters.update_chain_randomized.weight_spred",
     ]
+
+
+# ---- hostile files: each told on one line, before any job starts
+
+
+def told(folder, text):
+    """The problems of a file: {key path: [the rest of each line]}."""
+    with pytest.raises(InputError) as caught:
+        load_config(write(folder, text))
+    head, *lines = str(caught.value).split("\n  ")
+    assert head.endswith("config/README.md explains every key"), head
+    assert all(line.isprintable() and len(line) < 500 for line in lines)
+    found = {}
+    for line in lines:
+        key, _, rest = line.partition(": ")
+        found.setdefault(key, []).append(rest)
+    return found
+
+
+def only(folder, text, key, *fragments):
+    """Asserts that a file has this one problem."""
+    found = told(folder, text)
+    assert list(found) == [key] and len(found[key]) == 1, found
+    assert all(fragment in found[key][0] for fragment in fragments), found
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("010", 8), ("0x10", 16), ("0b11", 3), ("1_000", 1000), ("1:30", 90), ("1_0.5", 10.5), ("1:30.5", 90.5)],
+)
+def test_numbers_that_are_not_plain_decimal(tmp_path, written, read):
+    why = f"{written} is {read} as YAML reads it"
+    only(tmp_path, SUITE + f"shard_size: {written}\n", "shard_size", why)
+    only(tmp_path, SUITE.replace("[3]", f"[3, {written}]"), "suites.s.budgets[1]", why)
+    only(tmp_path, SUITE.replace("seeds: 2", f"seeds: {written}"), "suites.s.seeds", why)
+    only(tmp_path, SUITE + f"cost_models: {{c: {{per_word: {written}}}}}\n", "cost_models.c.per_word", why)
+    only(tmp_path, SUITE + f"saturations: {{s: {{breakpoints: [[0, {written}]]}}}}\n",
+         "saturations.s.breakpoints[0][1]", why)  # fmt: skip
+    only(tmp_path, SUITE + f"writers: {{{written}: {{rule: opt}}}}\n", f"writers.{written}", why)
+    only(tmp_path, SUITE + f"writers: {{a: {{rule: estimated_gvt, parameters: {{model: {written}}}}}}}\n",
+         "writers.a.parameters", f"model: {why}")  # fmt: skip
+    assert load_config(write(tmp_path, SUITE + f"results: '{written}'\n")).results == written
+
+
+@pytest.mark.parametrize(
+    "written", ["0", "12", "-7", "+5", "0.5", "5.", ".5", "00.5", "1.0e-9", "-1.5E+3", ".inf", "-.INF"]
+)
+def test_plain_numbers_are_read_as_yaml_reads_them(tmp_path, written):
+    assert read_yaml(write(tmp_path, f"a: {written}\n")) == ({"a": yaml.safe_load(written)}, [])
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000, "1" + ":59" * 2000, "1" * 200 + ".5"])
+def test_endless_numbers(tmp_path, digits):
+    why = f"is a number of {len(digits)} characters"
+    only(tmp_path, SUITE.replace("seeds: 2", f"seeds: {digits}"), "suites.s.seeds", why)
+    only(tmp_path, SUITE.replace("seeds: 2", f"seeds: [1, {digits}]"), "suites.s.seeds", why)
+    only(tmp_path, SUITE + f"results: {digits}\n", "results", why)
+
+
+def test_numbers_with_an_exponent_are_told_how_to_be_written(tmp_path):
+    only(tmp_path, SUITE.replace("[3]", "[1e-9]"), "suites.s.budgets[0]", "'1e-9' is text", "write 1.0e-9")
+    only(tmp_path, SUITE + "shard_size: 2e3\n", "shard_size", "'2e3' is text", "write 2000 or 2.0e+3")
+
+
+@pytest.mark.parametrize("written", ["2020-99-99", "!!int x", "!!float x", "!!bool maybe", "!!timestamp x"])
+def test_scalars_without_a_meaning(tmp_path, written):
+    only(tmp_path, SUITE + f"results: {written}\n", "results", "nothing that YAML can read", "expected text")
+
+
+def test_anchors_that_hold_themselves(tmp_path):
+    only(tmp_path, SUITE + "writers: &w {a: *w}\n", "writers.a", "an anchor that holds itself", "a mapping of keys")
+    only(tmp_path, SUITE.replace("[3]", "&b [*b]"), "suites.s.budgets[0]", "an anchor that holds itself")
+    found = told(tmp_path, SUITE + "a: &a [*a]\nwriters: {w: {rule: estimated_gvt, parameters: &p {model: *p}}}\n")
+    assert set(found) == {"a", "writers.w.parameters"}
+    assert load_config(write(tmp_path, SUITE + "writers: {a: &w {rule: opt}, b: *w}\n")).writers["b"].rule == "opt"
+
+
+def test_aliases_that_would_fill_memory(tmp_path):
+    lists = "".join(f"x{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 10 if i else '0')}]\n" for i in range(30))
+    found = told(tmp_path, lists + SUITE.replace("[3]", "*x29") + "results: *x29\nwriters: {w: {rule: estimated_gvt, "
+                 "parameters: {profile: *x29}}}\n")  # fmt: skip
+    assert {"results", "suites.s.budgets[9]", "writers.w.parameters", "writers.w.parameters.profile"} < set(found)
+
+
+@pytest.mark.parametrize("text", ["[" * 3000, "a: " + "[" * 3000 + "]" * 3000, "{a: " * 3000])
+def test_nesting_without_end(tmp_path, text):
+    with pytest.raises(InputError, match=r"my\.yaml: lists or mappings nested too deeply"):
+        load_config(write(tmp_path, text))
+
+
+def test_paths_that_no_file_can_have(tmp_path):
+    long, nul = "x" * 5000, '"a\\0b"'
+    only(tmp_path, SUITE + f"published: {long}\n", "published", "there is no 'xxx")
+    only(tmp_path, SUITE + f"longmemeval: {'x/' * 3000}\n", "longmemeval", "there is no 'x/x")
+    only(tmp_path, SUITE + f"writers: {{a: {{rule: {long}.py:f}}}}\n", "writers.a.rule", "there is no file 'xxx")
+    found = told(tmp_path, SUITE + f'published: {nul}\nresults: {nul}\n"a\\nb": 1\n"\\ud800": 2\n')
+    assert set(found) == {"published", "results", "'a\\nb'", "'\\ud800'"}
+
+
+def test_results_must_not_be_a_file(tmp_path):
+    path = write(tmp_path, "")
+    only(tmp_path, SUITE + f"results: {path}\n", "results", "is a file; give the name of a folder")
+
+
+def test_writers_read_from_broken_files(tmp_path):
+    (tmp_path / "nul.py").write_bytes(b"def f(visible, budget): return []\n\0")
+    (tmp_path / "deep.py").write_text("x = " + "(" * 5000 + ")" * 5000)
+    text = "".join(f"  {name}: {{rule: '{tmp_path}/{name}.py:f'}}\n" for name in ("nul", "deep"))
+    found = told(tmp_path, SUITE + "writers:\n" + text)
+    assert set(found) == {"writers.nul.rule", "writers.deep.rule"}
+    assert all("no readable Python file" in line for (line,) in found.values())
+
+
+def test_published_must_be_a_table_of_published_figures(tmp_path):
+    good = (ROOT / "config" / "published.csv").read_text()
+    files = {"good.csv": good, "passwd": "root:x:0:0:root:/root:/bin/sh\n", "empty.csv": ""}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "cut.csv").write_text("".join(line.partition(",")[2] for line in good.splitlines(keepends=True)))
+    (tmp_path / "binary").write_bytes(b"\x7fELF\xd0\xff\x00")
+
+    def published(name):
+        return SUITE + f"published: {tmp_path / name}\n"
+
+    assert load_config(write(tmp_path, published("good.csv"))).published
+    only(tmp_path, published("."), "published", "is a folder or device", "config/published.csv")
+    only(tmp_path, published("passwd"), "published", "passwd' has no column item, suite")
+    only(tmp_path, published("cut.csv"), "published", "cut.csv' has no column item;")
+    only(tmp_path, published("empty.csv"), "published", "cannot be read")
+    only(tmp_path, published("binary"), "published", "cannot be read")
+    only(tmp_path, SUITE + "published: /dev/null\n", "published", "is a folder or device")
+
+
+def test_the_illustrated_package_must_be_one_that_the_suite_makes(tmp_path):
+    suite = SUITE.replace("[base]", "[base, update_chain]")
+
+    def drawn(wanted, text=suite):
+        return text + f"illustration: {{suite: s, package_id: {wanted}}}\n"
+
+    key, few = "illustration.package_id", suite.replace("seeds: 2", "seeds: [5, 11]")
+    assert load_config(write(tmp_path, drawn("synthetic_seed_1"))).illustration
+    assert load_config(write(tmp_path, drawn("update_chain_s11", few))).illustration
+    for wrong in (
+        "synthetic_seed_2",
+        "synthetic_seed_01",
+        "base_s0",
+        "temporal_interval_s0",
+        "s",
+        "''",
+        "9" * 30 + "s",
+    ):
+        only(
+            tmp_path,
+            drawn(f"'{wrong.strip(chr(39))}'"),
+            key,
+            "suite s makes no package",
+            "synthetic_seed_0, update_chain_s0",
+        )
+    only(tmp_path, drawn("synthetic_seed_0", few), key, "synthetic_seed_5, update_chain_s5")
+    assert set(told(tmp_path, drawn("x", suite.replace("seeds: 2", "seeds: 0")))) == {"suites.s.seeds"}
+    assert set(told(tmp_path, suite + "illustration: {suite: [s], package_id: {a: 1}}\n")) == {
+        "illustration.suite", key,
+    }  # fmt: skip
+
+
+def test_parameters_of_estimated_writers(tmp_path):
+    def given(text):
+        return SUITE + f"writers: {{a: {{rule: estimated_gvt, parameters: {{{text}}}}}}}\n"
+
+    assert (
+        load_config(write(tmp_path, given("profile: noisy, model: other"))).writers["a"].parameters["model"] == "other"
+    )
+    only(tmp_path, given("profile: zzz"), "writers.a.parameters.profile", "'zzz'", "known: default, noisy")
+    only(tmp_path, given("profile: []"), "writers.a.parameters.profile", "[]", "known: default, noisy")
+    only(tmp_path, given("ridge: [1]"), "writers.a.parameters.ridge", "remove it")
+    found = told(tmp_path, given("profile: 3, model: 4, other: 5").replace("_gvt", "_utility"))
+    assert set(found) == {"writers.a.parameters", "writers.a.parameters.profile", "writers.a.parameters.model"}
+
+
+def test_everything_is_told_together(tmp_path):
+    text = (
+        "suites:\n  s: {source: synthetic, distributions: [base], seeds: 1:30, budgets: [1e-9], solvers: []}\n"
+        "  t: {source: synthetic, distributions: [base], seeds: 1, budgets: [1]}\n"
+        "writers: {a: {rule: estimated_gvt, parameters: {profile: zzz}}}\npools: {p: {exclude: [tombstones]}}\n"
+        "saturations: {z: {breakpoints: [[0, 0], [1, 0]]}}\nresults: '{x}'\npublished: /etc\nx: &x [*x]\n"
+        "illustration: {suite: t, package_id: base_s0}\nshard_size: 0x1\nshard_size: 0x2\n"
+    )
+    assert set(told(tmp_path, text)) == {
+        "suites.s.seeds", "suites.s.budgets[0]", "suites.s.solvers", "writers.a.parameters.profile",
+        "pools.p.exclude[0]", "saturations.z.breakpoints", "results", "published", "x", "illustration.package_id",
+        "shard_size",
+    }  # fmt: skip
+
+
+def test_long_lists_are_searched_for_repeats_quickly():
+    raw = changed("suites.small.seeds", [*range(200_000), 7])
+    assert problems(raw) == ["suites.small.seeds: 7 stands twice; remove the repeat"]
+
+
+def test_known_types_hold_every_type_of_ours():
+    from memaudit.pools import BUILT_IN
+    from memaudit.synthetic import DISTRIBUTIONS, generate
+    from memaudit.writers.estimated import PRIORS
+
+    made = {t for name in DISTRIBUTIONS for t in generate("s", name, 0).visible.representation_type}
+    named = {t for pool in BUILT_IN.values() for t in (*(pool.include or ()), *pool.exclude)}
+    assert made | named | set(PRIORS) | set(VALIDITY_TYPES) | {"turn", "turn_window"} <= set(KNOWN_TYPES)
+
+
+@pytest.mark.parametrize("kind", KNOWN_TYPES)
+def test_every_known_type_may_be_in_a_pool(kind):
+    assert parse(changed("pools.p", {"include": [kind], "exclude": ["my_own_type"]})).pools["p"].include == [kind]

@@ -64,5 +64,5 @@ def test_folder_and_conversations_must_exist(tmp_path, monkeypatch):
     (tmp_path / "my.yaml").write_text(
         "suites:\n  s: {source: coverage_package, package: none, conversations: neither.json, budgets: [5]}\n"
     )
-    with pytest.raises(InputError, match=r"s.package: there is no none(.|\n)*s.conversations: there is no neither"):
+    with pytest.raises(InputError, match=r"(?s)package: there is no 'none'.*conversations: there is no 'neither.json'"):
         load_config("my.yaml")

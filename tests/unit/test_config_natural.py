@@ -82,5 +82,5 @@ def test_missing_files_are_told(tmp_path, monkeypatch):
     (tmp_path / "my.yaml").write_text(
         "suites:\n  s: {source: longmemeval, file: my.yaml, budgets: [4], audit: no_audit, downstream: no.csv}\n"
     )
-    with pytest.raises(InputError, match=r"(?s)suites.s.audit: there is no no_audit.*suites.s.downstream: there is no"):
+    with pytest.raises(InputError, match=r"(?s)s.audit: there is no 'no_audit'.*s.downstream: there is no"):
         load_config(tmp_path / "my.yaml")

@@ -21,6 +21,7 @@ LAYERS = [
     [
         "config",
         "config_io",
+        "config_yaml",
         "config_docs",
         "provenance",
         "manifest_io",

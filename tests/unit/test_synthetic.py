@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.pools import BUILT_IN as POOLS
-from memaudit.synthetic import DISTRIBUTIONS, TEXTS_OURS, generate
+from memaudit.synthetic import DISTRIBUTIONS, TEXTS_OURS, generate, package_ids
 
 STRESS = (
     "base",
@@ -581,6 +581,12 @@ def test_randomized_seeds_differ(name):
 def test_bad_parameter_is_named_with_its_range(key, value, allowed):
     with pytest.raises(InputError, match=rf"parameters\.update_chain_randomized\.{key}: .*{allowed}"):
         generate("s", "update_chain_randomized", 0, **{key: value})
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_package_ids_without_the_packages(name):
+    seeds = [0, 7, 2**63 - 1]
+    assert package_ids(name, seeds) == [generate("s", name, seed).package_id for seed in seeds]
 
 
 def test_all_bad_parameters_are_named_at_once():

@@ -19,6 +19,8 @@ REPRODUCED = "reproduced"
 DIFFERS = "differs"
 NEEDS = "needs "
 
+# The columns that a file of published figures must have.
+COLUMNS = tuple(name for name in PUBLISHED.schema.names if name not in ("status", "produced", "difference"))
 # How the paper's suites are called here, and the packages per row that it used.
 _SUITE = {"small": "small", "stress": "stress", "audit": "solver_audit"}
 _PACKAGES = {"small": 500, "stress": 500}
@@ -67,8 +69,7 @@ def compare(
     fewer seeds for instance. Raises InputError naming the row on an item, suite, distribution, method or
     metric that is not known here.
     """
-    given = set(PUBLISHED.schema.names) - {"status", "produced", "difference"}
-    missing = sorted(given - set(published.columns))
+    missing = sorted(set(COLUMNS) - set(published.columns))
     if missing:
         raise InputError(f"published figures: columns {missing} are missing")
     rows = []

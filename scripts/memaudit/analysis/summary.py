@@ -62,9 +62,9 @@ def summarise(
 
     n: ratios in the mean and its interval; undefined_n packages (no ratio though OPT is proven) and
     n_unproven ones (OPT not proven) are left out of it. opt_zero_n: packages with a proven OPT of 0.
-    mean_opt: over packages with a proven OPT. mean_queries_covered: mean share of a package's queries with
-    all required units covered, over packages with a query. All other means: over all packages of the row,
-    n + undefined_n + n_unproven. `notes`: see `text_notes`.
+    mean_opt: over packages with a proven OPT. mean_ratio_opt_positive: over those of the n whose OPT is not 0.
+    mean_queries_covered: mean share of a package's queries with all required units covered, over packages with a
+    query. All other means: over all packages of the row, n + undefined_n + n_unproven. `notes`: see `text_notes`.
     Raises InputError where a row has two budget specs (keep one spec per absolute budget).
     """
     columns = ["ratio", "opt_status", "opt_int", "opt", "queries", "queries_covered", "pool", "budget_spec"]
@@ -89,6 +89,8 @@ def _summary_numbers(suite: str, part: pd.DataFrame, resamples: int, seed: int, 
     asked = queries > 0
     numbers = {name: mean(part[column].to_numpy()) for name, column in _MEANS.items()}
     numbers["mean_opt"] = _mean_or_nan(part["opt"].to_numpy()[proven])
+    positive = defined & (part["opt_int"] > 0).to_numpy()
+    numbers["mean_ratio_opt_positive"] = _mean_or_nan(ratio[positive])
     numbers["mean_queries_covered"] = _mean_or_nan(part["queries_covered"].to_numpy()[asked] / queries[asked])
     ids = part["package_id"][defined]
     numbers |= _interval("mean_ratio", ratio[defined], suite, ids, clusters, resamples, seed)

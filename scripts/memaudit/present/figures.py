@@ -29,7 +29,7 @@ from .drawing import (
 from .illustration import draw_package
 from .registry import figure
 from .remarks import all_packages, left_out_notes, n_notes, n_text, opt_zero_notes
-from .results import Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
+from .results import NothingToShow, Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
 
 RATIO = "Mean package ratio, F / OPT"
 BUDGET = "Storage budget B"
@@ -68,7 +68,7 @@ def _illustrated(suite: SuiteInfo, run: RunInfo) -> bool:
 def _with_ratio(frame: pd.DataFrame, suite: str) -> pd.DataFrame:
     rows = frame[frame["mean_ratio"].notna()]
     if rows.empty:
-        raise InputError(f"suite {suite!r} has no package ratio that is defined and proven; there is nothing to draw")
+        raise NothingToShow(f"suite {suite!r} has no package ratio that is defined and proven")
     return rows
 
 
@@ -127,7 +127,7 @@ def stress_heatmap(results: Results, suite: str):
 
     fig, axes = style.new_figure(max(4.2, 2.15 + 0.61 * len(order)), rows.height + 1.45)
     ax = axes[0, 0]
-    shade, scale = _shades("YlGnBu", at["mean_ratio"])
+    shade, scale = _shades("YlGnBu", at["mean_ratio"], 0.0, 1.0)
     starred = False
     for column, distribution in enumerate(order):
         for writer, y in zip(rows.writers, rows.at, strict=True):
@@ -190,7 +190,7 @@ def validity_gap(results: Results, suite: str):
         lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
         ax.set_title(textwrap.fill(style.prettify(name), 20), pad=11)
         ax.annotate(
-            f"{100 * lost:.1f} % lost at B = {focus}",
+            f"{100 * lost:.1f} % of mean OPT lost, B = {focus}",
             (0, 1),
             xytext=(0, 3),
             xycoords="axes fraction",
@@ -367,14 +367,14 @@ def _stacked_bars(
     return fig
 
 
-def _shades(name: str, values: pd.Series, low: float | None = None):
+def _shades(name: str, values: pd.Series, low: float | None = None, high: float | None = None):
     """A colour map and the scale into its readable part (neither white nor its darkest end)."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap, Normalize
 
     base = colormaps[name]
     shade = ListedColormap([base(0.04 + 0.82 * i / 255) for i in range(256)])
-    least, most = (values.min() if low is None else low), values.max()
+    least, most = (values.min() if low is None else low), (values.max() if high is None else high)
     return shade, Normalize(least, most if most > least else least + 1)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from ..errors import InputError
 from ..table_io import atomic_path
 from . import figures, natural_figures  # noqa: F401  (fill the registry)
 from .registry import FIGURES
-from .results import Results
+from .results import NothingToShow, Results
 from .style import house_style
 from .wanted import figure_files
 
@@ -29,7 +30,10 @@ def draw(results: Results, name: str, suite: str) -> object:
 
 def write_figure(results: Results, name: str, suite: str, folder: str | Path) -> list[Path]:
     """Write {folder}/figures/{suite}/{name}.pdf and .png; returns their paths."""
-    figure = draw(results, name, suite)
+    try:
+        figure = draw(results, name, suite)
+    except NothingToShow as why:
+        figure = _empty(f"{name}, suite {suite}: nothing to show", str(why))
     paths = [Path(folder) / file for file in figure_files(name, suite)]
     with house_style():
         for path in paths:
@@ -37,3 +41,14 @@ def write_figure(results: Results, name: str, suite: str, folder: str | Path) ->
             with atomic_path(path) as temporary:
                 figure.savefig(temporary, format=kind, metadata=_METADATA[kind])
     return paths
+
+
+def _empty(title: str, why: str):
+    """A figure that says why it shows nothing."""
+    from matplotlib.figure import Figure
+
+    with house_style():
+        figure = Figure(figsize=(6.0, 1.2))
+        figure.text(0.02, 0.7, title)
+        figure.text(0.02, 0.35, textwrap.fill(why, 90), va="center")
+    return figure

@@ -167,19 +167,19 @@ def _fit(text: str, inches: float) -> str:
 
 
 def _draw_box(ax, box: _Box, x: float, top: float, column: float) -> None:
-    """A candidate: strips coloured by role, as wide as its weighted coverage; type; cost in a badge."""
+    """A candidate: strips coloured by role, as wide as its weighted coverage; type; beside them the cost."""
     from matplotlib.patches import Rectangle
 
     left, width, bottom = x + 0.03, column - 0.06, top - _BOX
     total = sum(box.roles.values())
+    digits = 0.07 + 0.055 * len(str(box.cost))
     start = left
     for role in _ROLES:
         if box.roles.get(role, 0.0) > 0:
-            share = width * box.roles[role] / total
+            share = (width - digits) * box.roles[role] / total
             ax.add_patch(Rectangle((start, bottom), share, _BOX, facecolor=style.ROLE_COLOURS[role], linewidth=0))
             start += share
     ax.add_patch(Rectangle((left, bottom), width, _BOX, fill=False, edgecolor=style.DARK_GREY, linewidth=0.5))
-    digits = 0.07 + 0.055 * len(str(box.cost))
     ax.text(
         left + 0.035,
         top - _BOX / 2,

@@ -6,12 +6,11 @@ import textwrap
 
 import pandas as pd
 
-from ..errors import InputError
 from . import style
 from .drawing import grid, label_ends, legend_columns, note, panels_of, rows_of, title, writers_in
 from .natural_tables import having
 from .registry import figure
-from .results import Results, focus_budget
+from .results import NothingToShow, Results, focus_budget
 
 
 def _rows(results: Results, name: str, suite: str) -> pd.DataFrame:
@@ -22,7 +21,7 @@ def _rows(results: Results, name: str, suite: str) -> pd.DataFrame:
         if column in frame:
             frame = frame[frame[column] == getattr(setting, column)]
     if frame.empty:
-        raise InputError(f"frame {name!r} has no rows of suite {suite!r} in its first setting; nothing can be drawn")
+        raise NothingToShow(f"frame {name!r} has no rows of suite {suite!r} in its first setting; nothing can be drawn")
     return frame
 
 
@@ -32,7 +31,7 @@ def question_types(results: Results, suite: str):
     frame = _rows(results, "categories", suite)
     frame = frame[frame["share_all"].notna()]
     if frame.empty:
-        raise InputError(f"suite {suite!r}: no query requires a unit; there is no share to draw")
+        raise NothingToShow(f"suite {suite!r}: no query requires a unit; there is no share to draw")
     budget = focus_budget(frame["budget"])
     at = frame[frame["budget"] == budget]
     names = [n for n in sorted(set(at["category"])) if n != "all"] + [n for n in ["all"] if n in set(at["category"])]
@@ -68,7 +67,7 @@ def robustness(results: Results, suite: str):
     ranking = _rows(results, "robustness", suite)
     ranking = ranking[ranking["kendall_tau"].notna()]
     if ranking.empty:
-        raise InputError(f"suite {suite!r}: no ranking under label noise is defined; there is nothing to draw")
+        raise NothingToShow(f"suite {suite!r}: no ranking under label noise is defined; there is nothing to draw")
     writers = _rows(results, "robustness_writers", suite)
     budget = focus_budget(ranking["budget"])
     at = writers[(writers["budget"] == budget) & writers["mean_ratio"].notna()]
@@ -173,7 +172,7 @@ def downstream(results: Results, suite: str):
     order = ["all", "some", "none"]
     frame = frame[frame["covered"].isin(order)]
     if frame.empty:
-        raise InputError(f"suite {suite!r}: no answered query requires a unit; there is nothing to draw")
+        raise NothingToShow(f"suite {suite!r}: no answered query requires a unit; there is nothing to draw")
     systems = sorted(set(frame["system"]))
     budgets = sorted(set(frame["budget"]))
     rows, columns = grid(len(budgets), 4)

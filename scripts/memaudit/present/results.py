@@ -15,6 +15,10 @@ PROXY_RULES = ("mem0_extract", "memgpt_tiered", "amac_admission", "amem_graph")
 ALL_DISTRIBUTIONS = "all"
 
 
+class NothingToShow(InputError):
+    """The run is whole, but has no row for a figure or table: it is written all the same, and says so."""
+
+
 @dataclass(frozen=True)
 class WriterInfo:
     """A writer as far as its presentation depends on it (the fields of writers.registry.Writer and Rule)."""
@@ -122,7 +126,7 @@ class Results:
         """The whole frame; InputError where the run was given none of this name or it has no rows."""
         frame = self._load(name)
         if frame.empty:
-            raise InputError(f"frame {name!r} has no rows; nothing can be shown of it")
+            raise NothingToShow(f"frame {name!r} has no rows; nothing can be shown of it")
         return frame
 
     def of_suite(self, name: str, suite: str, setting: Setting | None = None) -> pd.DataFrame:
@@ -136,7 +140,7 @@ class Results:
             & (frame["saturation"] == setting.saturation)
         ]
         if rows.empty:
-            raise InputError(f"frame {name!r} has no rows of suite {suite!r} with {setting}")
+            raise NothingToShow(f"frame {name!r} has no rows of suite {suite!r} with {setting}")
         return rows
 
     def natural(self, name: str, suite: str) -> pd.DataFrame:

@@ -172,13 +172,9 @@ def writer_class(writer: WriterInfo) -> str:
     """The one of CLASSES that a writer is shown in."""
     if writer.shown_as_proxy:
         return PROXY
-    if writer.rule == "opt" or writer.sees == "solution" or writer.name.endswith("_opt"):
+    if writer.sees == "solution":
         return EXACT
-    if writer.sees == "coverage":
-        return ORACLE
-    by_name = list(_WRITERS)
-    oracle = by_name[by_name.index("oracle_gvt") : by_name.index("estimated_gvt")]
-    return ORACLE if writer.name in oracle else BLIND
+    return ORACLE if writer.sees == "coverage" else BLIND
 
 
 def ordered(writers: Iterable[WriterInfo]) -> list[WriterInfo]:

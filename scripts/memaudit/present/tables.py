@@ -208,7 +208,7 @@ def published_document(frame: pd.DataFrame) -> Document:
             "B": [MISSING if pd.isna(b) else str(int(b)) for b in part["budget"]],
             "Method": [style.label(m) if _text(m) else "" for m in part["method"]],
             "Metric": part["metric"],
-            "Published": [f"{v:.{int(d)}f}" for v, d in zip(part["value"], part["decimals"], strict=True)],
+            "Published": [_as_printed(v, int(d)) for v, d in zip(part["value"], part["decimals"], strict=True)],
             "Produced": [
                 MISSING if pd.isna(v) else f"{v:.{int(d) + 2}f}"
                 for v, d in zip(part["produced"], part["decimals"], strict=True)
@@ -220,6 +220,11 @@ def published_document(frame: pd.DataFrame) -> Document:
     suites = ", ".join(dict.fromkeys(frame["suite"]))
     caption = f"Published values against those produced; suites {suites}, n = {len(frame)} values: {tally}."
     return Document(caption, frame, tuple(sections))
+
+
+def _as_printed(value: float, decimals: int) -> str:
+    """At least the decimals that are compared, and those given beyond them."""
+    return max(f"{value:.{decimals}f}", repr(float(value)), key=len)
 
 
 # ---- Shared parts

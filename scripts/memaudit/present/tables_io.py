@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..table_io import write_text
 from . import natural_tables, tables  # noqa: F401  (fill the registry)
 from .registry import TABLES
-from .results import Results
+from .results import NothingToShow, Results
 from .tables import Document
 from .wanted import table_files
 
@@ -24,9 +24,17 @@ def make(results: Results, name: str, suite: str | None) -> Document:
     return TABLES[name].function(results, suite)
 
 
+def _made_or_empty(results: Results, name: str, suite: str | None) -> Document:
+    """The table, or one without rows that says why."""
+    try:
+        return make(results, name, suite)
+    except NothingToShow as why:
+        return Document(f"{name}: nothing to show; {why}.", pd.DataFrame({"nothing_to_show": [str(why)]}), ())
+
+
 def write(results: Results, name: str, suite: str | None, folder: str | Path) -> list[Path]:
     """Write the files of `table_files(name, suite)` below `folder`; returns their paths."""
-    document = make(results, name, suite)
+    document = _made_or_empty(results, name, suite)
     label = f"tab:{name}" if suite is None else f"tab:{suite}-{name}"
     texts = {".csv": to_csv(document), ".md": to_markdown(document), ".tex": to_latex(document, label)}
     paths = [Path(folder) / file for file in table_files(name, suite)]

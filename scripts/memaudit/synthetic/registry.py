@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import InputError
+from ..errors import InputError, key_path, shown
 from ..package import Package, Query, build
 from .draft import Draft
+
+STRESS_IDS = "{name}_s{seed}"
 
 
 @dataclass(frozen=True)
@@ -20,25 +22,26 @@ class Distribution:
 
     `make(seed, normal_count, update_count)` gives a Draft; where `parameters` (a pydantic model with defaults
     for every field) is set, an instance of it is the fourth argument. `texts_ours`: the candidates' texts are
-    this project's, because the published generator's are not known.
+    this project's, because the published generator's are not known. `ids`: the package id of a seed.
     """
 
     name: str
     make: Callable[..., Draft]
     parameters: type[BaseModel] | None = None
     texts_ours: bool = False
+    ids: str = STRESS_IDS
 
 
 DISTRIBUTIONS: dict[str, Distribution] = {}
 
 
-def distribution(name: str, *, parameters: type[BaseModel] | None = None, texts_ours: bool = False):
-    """Register the decorated maker as distribution `name`."""
+def distribution(name: str, **more: Any):
+    """Register the decorated maker as distribution `name`; `more`: parameters, texts_ours, ids of the Distribution."""
 
     def register(make):
         if name in DISTRIBUTIONS:
             raise ValueError(f"distribution {name!r} is registered twice")
-        DISTRIBUTIONS[name] = Distribution(name, make, parameters, texts_ours)
+        DISTRIBUTIONS[name] = Distribution(name, make, **more)
         return make
 
     return register
@@ -51,6 +54,12 @@ def find(name: str) -> Distribution:
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"distribution {name!r} is unknown; {hint}known: {', '.join(sorted(DISTRIBUTIONS))}")
     return DISTRIBUTIONS[name]
+
+
+def package_ids(distribution: str, seeds: Iterable[int]) -> list[str]:
+    """The ids of the packages that `generate` makes for `seeds`, in their order, without making them."""
+    known = find(distribution)
+    return [known.ids.format(name=known.name, seed=seed) for seed in seeds]
 
 
 def check_parameters(name: str, given: Mapping[str, Any]) -> BaseModel | None:
@@ -71,10 +80,10 @@ def check_parameters(name: str, given: Mapping[str, Any]) -> BaseModel | None:
 
 def _explain(name: str, model: type[BaseModel], error: Mapping[str, Any]) -> str:
     key = str(error["loc"][0])
-    where = f"parameters.{name}.{key}"
+    where = key_path(("parameters", name, key))
     if key not in model.model_fields:
         return f"{where}: unknown key; {name} takes {', '.join(model.model_fields)}"
-    return f"{where}: {error['input']!r} is not allowed; {model.model_fields[key].description}"
+    return f"{where}: {shown(error['input'])} is not allowed; {model.model_fields[key].description}"
 
 
 def generate(

@@ -12,7 +12,7 @@ from .draft import Draft, Memory
 from .registry import distribution
 
 
-@distribution("base")
+@distribution("base", ids="synthetic_seed_{seed}")
 def base(seed: int, normal_count: int, update_count: int) -> Draft:
     """`normal_count` facts, a group each, then `update_count` preferences, an old and a new group each."""
     draft = Draft(f"synthetic_seed_{seed}", prefix="", joiner="_")

@@ -13,7 +13,7 @@ from random import Random
 from pydantic import BaseModel
 
 from .draft import Draft, Memory
-from .registry import distribution
+from .registry import STRESS_IDS, distribution
 
 
 def stress(name: str, salt: int, *, texts_ours: bool = True, parameters: type[BaseModel] | None = None):
@@ -21,7 +21,7 @@ def stress(name: str, salt: int, *, texts_ours: bool = True, parameters: type[Ba
 
     def register(fill: Callable[..., None]) -> Callable[..., None]:
         def make(seed: int, normal_count: int, update_count: int, *extra: BaseModel) -> Draft:
-            package_id = f"{name}_s{seed}"
+            package_id = STRESS_IDS.format(name=name, seed=seed)
             draft = Draft(package_id, prefix=f"{package_id}:", joiner=":")
             fill(draft, Random((seed + 1) * 1_000_003 + salt), normal_count, update_count, *extra)
             return draft

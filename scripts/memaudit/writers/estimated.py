@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numba import boolean, float64, int64, njit
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..objective import CAP1, Saturation
 from ..package import Package, VisiblePackage
 from .coverage_free import HASH_MODULUS, stable_hash
@@ -74,7 +74,21 @@ def _is_learned(parameters: Mapping[str, object]) -> bool:
     return parameters.get("profile") == "learned"
 
 
-@rule("estimated_gvt", sees="metadata", fit=fit, learns=_is_learned, reads_text=True)
+def _check(parameters: Mapping[str, object]) -> None:
+    """InputError with a line for each configured parameter of a value that the rules do not take."""
+    problems = []
+    profile, model = parameters.get("profile", "default"), parameters.get("model", "noisy")
+    if not isinstance(profile, str) or profile not in SHARES:
+        problems.append(f"profile: {shown(profile)} is no estimate profile; known: {', '.join(PROFILES)}")
+    if not isinstance(model, str):
+        problems.append(f"model: {shown(model)} is not text; give a name, which the noise is drawn from")
+    if "ridge" in parameters:
+        problems.append("ridge: is made by the fit of profile learned; remove it")
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+@rule("estimated_gvt", sees="metadata", fit=fit, learns=_is_learned, reads_text=True, check=_check)
 def estimated_gvt(
     visible: VisiblePackage,
     budget: int,
@@ -98,7 +112,7 @@ def estimated_gvt(
     return _gvt(*_arrays(visible), estimates.value, thresholds, *SHARES[profile], budget)
 
 
-@rule("estimated_utility", sees="metadata", fit=fit, learns=_is_learned, reads_text=True)
+@rule("estimated_utility", sees="metadata", fit=fit, learns=_is_learned, reads_text=True, check=_check)
 def estimated_utility(
     visible: VisiblePackage,
     budget: int,
