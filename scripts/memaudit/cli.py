@@ -11,7 +11,7 @@ from .errors import InputError
 
 # name -> (help, function of the remaining arguments that returns the exit status)
 COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
-    "verify": ("repeat the independent check on a finished results folder", verify_main),
+    "verify": ("check that a finished results folder is whole, in its places and right", verify_main),
 }
 
 
