@@ -47,7 +47,7 @@ locomo: no-space setup ## run it on LoCoMo: make locomo LOCOMO=<file>, into resu
 	@test -n "$(LOCOMO)" || { echo "error: say which file: make locomo LOCOMO=<file>" >&2; exit 1; }
 	$(SNAKEMAKE) --configfile config/locomo.yaml --config "locomo='$(LOCOMO)'"
 
-verify: setup ## check the optima in results/ again, from the files alone, with an independent solver
+verify: setup ## check results/ again from its files alone: optima by an independent solver, scores, completeness
 	$(PY) -m memaudit verify results
 
 test: setup ## style, all tests, the unit tests on every other Python found, the lock file

@@ -13,7 +13,7 @@ from .natural.coverage_package_io import check_main
 # name -> (help, function of the remaining arguments that returns the exit status)
 COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
     "check-package": ("check a coverage package: ids, ranges, quotes, leaked questions", check_main),
-    "verify": ("repeat the independent check on a finished results folder", verify_main),
+    "verify": ("check that a finished results folder is whole, in its places and right", verify_main),
 }
 
 

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise, product
 
 import pyarrow as pa
 
+from memaudit.objective import BUILT_IN, piecewise_linear, scale
 from memaudit.package import Candidate, Package, Unit, build
 from memaudit.table_io import to_table
 
@@ -97,7 +98,9 @@ def solution_rows(
 ) -> tuple[list[dict], list[dict]]:
     """Rows of `solutions` and `solution_selections` (pool full) as a flawless solver would write them."""
     solutions, selections = [], []
+    h = BUILT_IN[saturation] if saturation in BUILT_IN else piecewise_linear(saturation, DEFINITIONS[saturation])
     for p in packages:
+        instance_hash = scale(p, h).hash
         for budget in budgets:
             value, chosen = enumerate_best(p, k, saturation, budget)
             key = {
@@ -113,8 +116,8 @@ def solution_rows(
                 {
                     **key,
                     "budget_spec": str(budget),
-                    "instance_hash": p.content_hash,
-                    "solution_id": f"{p.content_hash}.k{k}.{saturation}.{budget}",
+                    "instance_hash": instance_hash,
+                    "solution_id": f"{instance_hash}.k{k}.{saturation}.{budget}",
                     "status": "optimal",
                     "value_int": int(value * SCALE),
                     "bound_int": int(value * SCALE),

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,8 +24,13 @@ FILES = "solutions/s/declared/k1.cap1"
 def results(tmp_path):
     """A small finished run: one suite, two budgets, one file each."""
     packages = [example("p1"), example("p2"), example("p3", weight=3.0)]
-    for name, table in tables_of(packages).items():
+    for name, table in {**tables_of(packages), "queries": {}, "requirements": {}}.items():
         write_table(tmp_path / "packages" / "s" / f"{name}.parquet", name, table)
+    budgets = {
+        "suite": ["s", "s"], "cost_model": ["declared"] * 2, "budget_spec": ["1", "3"], "budget": [1, 3],
+        "merged_into": ["1", "3"], "mean_total_cost": [7.0, 7.0], "fraction": [None, None],
+    }  # fmt: skip
+    write_table(tmp_path / "budgets" / "s.parquet", "budgets", budgets)
     for budget in (1, 3):
         solutions, selections = solution_rows(packages, (budget,))
         write(tmp_path, budget, "solutions", solutions)
@@ -50,18 +56,20 @@ def tamper(results, budget, **values):
 def test_a_finished_run_passes(results, capsys):
     assert main(["verify", "--deep", str(results)]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert "full.0.solutions.parquet: 3 rows, 2 instances: 2 equal" in out[0]
+    assert out[0].endswith("packages/s: 3 packages, 0 faults")
+    assert "full.0.solutions.parquet: 3 rows, 2 instances: 2 equal" in out[1]
     assert out[-1].startswith(
         "2 files, 6 rows, 4 instances: 4 equal, 0 not proved within the limit, 0 no claim, 0 mismatches"
     )
-    assert out[-1].endswith("4 distinct contents solved by cp_sat; 0 files unreadable: passed")
+    assert out[-1].endswith("4 distinct contents solved by cp_sat; 0 scores; 0 faults, 0 files unreadable: passed")
 
 
 def test_a_mismatch_fails_and_names_the_instance(results, capsys):
     tamper(results, 3, value_int=2_999_999, bound_int=2_999_999, value=2.999999)
     assert main(["verify", str(results)]) == 1
     caught = capsys.readouterr()
-    assert "MISMATCH suite s, package p1, budget 3, pool full" in caught.err
+    path = path_of(results, 3, "solutions")
+    assert f"MISMATCH {path}: suite s, package p1, budget 3, pool full" in caught.err
     assert "1 mismatches" in caught.out and caught.out.rstrip().endswith("FAILED")
 
 
@@ -92,7 +100,7 @@ def test_missing_selections_or_packages_fail(results):
     path_of(results, 1, "solution_selections").unlink()
     assert [u.count("no such file") for u in verify(results).unreadable] == [1]
     (results / "packages" / "s" / "units.parquet").unlink()
-    assert len(verify(results).unreadable) == 2
+    assert [u.count("units.parquet: no such file") for u in verify(results).unreadable] == [1]
 
 
 def test_a_file_without_definitions_fails(results):
@@ -115,6 +123,62 @@ def test_an_optimum_not_proved_within_the_limit_does_not_pass(results, monkeypat
     monkeypatch.setattr(certify.CpSatModel, "solve", lambda *_: Answer("limit", None, None, ()))
     report = verify(results, limit=1.0)
     assert report.counts["limit"] == 4 and not report.passed
+
+
+# ---- without a manifest: budgets/ and the files say what must be there
+
+
+def test_a_missing_manifest_is_remarked(results):
+    assert [r.count("manifest.json: no such file") for r in verify(results).remarks] == [1]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"config": {"suites": {"s": {}}}}'])
+def test_a_broken_manifest_fails(results, text):
+    (results / "manifest.json").write_text(text)
+    assert any("not a manifest" in line for line in verify(results).unreadable)
+
+
+def test_a_budget_without_files_fails(results):
+    shutil.rmtree(path_of(results, 1, "solutions").parent)
+    report = verify(results)
+    assert not report.passed and f"{results / FILES / '1'}: no files here" in report.faults[0]
+
+
+def test_all_solutions_of_a_suite_deleted_fails(results):
+    shutil.rmtree(results / "solutions")
+    assert main(["verify", str(results)]) == 1
+
+
+def test_a_package_dropped_everywhere_fails(results):
+    for table in ("solutions", "solution_selections"):
+        rows = read_table(path_of(results, 3, table), table).to_pylist()
+        write(results, 3, table, [row for row in rows if row["package_id"] != "p2"])
+    report = verify(results)
+    assert not report.passed and report.faults == [f"{results / FILES / '3'}: no row of pool full, package_id p2"]
+
+
+def test_files_of_a_budget_that_budgets_do_not_list_are_left_over_and_checked(results):
+    shutil.copytree(results / FILES / "3", results / FILES / "4")
+    report = verify(results)
+    assert report.left_over == [f"{results / FILES / '4'}: 2 files that are no longer configured"]
+    assert any("budget_spec is '3', by its path '4' (3 such rows)" in fault for fault in report.faults)
+
+
+# ---- statuses
+
+
+def test_a_limit_whose_value_is_its_bound_fails(results):
+    tamper(results, 3, status="limit")
+    fault = f"{path_of(results, 3, 'solutions')}: row package_id p1"
+    assert [f.startswith(fault) and "status is 'limit'" in f for f in verify(results).faults] == [True]
+
+
+def test_a_limit_whose_value_the_solver_proves_is_remarked(results):
+    row = read_table(path_of(results, 3, "solutions"), "solutions").to_pylist()[2]
+    rows = read_table(path_of(results, 3, "solutions"), "solutions").to_pylist()[:2]
+    write(results, 3, "solutions", [*rows, row | {"status": "limit", "bound_int": row["bound_int"] + 1}])
+    report = verify(results)
+    assert report.passed and any("proves its value optimal" in remark for remark in report.remarks)
 
 
 # ---- independence: the check shares no code with what it checks

@@ -15,7 +15,7 @@ rule analyse:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=ANALYSES),
     params:
         bootstrap=CONFIG.bootstrap.model_dump(),
-        references=list(INFO.references),
+        references=lambda w: [name for name in INFO.references if name in CONFIG.suite_writers(w.suite)],
         text_writers=lambda w: [x.name for x in writers_of(w.suite) if x.rule.reads_text],
         learned=lambda w: [x.name for x in writers_of(w.suite) if x.learns],
         texts_ours=lambda w: sorted(TEXTS_OURS & set(INFO.suite(w.suite).distributions)),

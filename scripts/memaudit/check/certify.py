@@ -30,7 +30,7 @@ from .cp_sat import CpSatModel
 from .mip import SOLVERS as MIP_SOLVERS
 from .mip import solve_mip
 from .model import Answer, Curve, Problem, Scaled, curve
-from .rows import build_problem, read_rows
+from .rows import PackageRows, build_problem, read_rows
 
 SOLVERS = ("cp_sat", *MIP_SOLVERS)
 CLAIMS_OPTIMUM = ("optimal", "cross_checked")
@@ -74,6 +74,16 @@ class Definitions:
     costs: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
+def define(
+    pools: Mapping[str, Any],
+    saturations: Mapping[str, Any],
+    cost_models: Mapping[str, Any],
+    costs: Mapping[str, Any] | None = None,
+) -> Definitions:
+    """Definitions as they travel in metadata; InputError on a saturation that is none."""
+    return Definitions(pools, {n: curve(n, d) for n, d in saturations.items()}, cost_models, costs or {})
+
+
 def check_solutions(
     solutions: pa.Table,
     selections: pa.Table,
@@ -87,6 +97,7 @@ def check_solutions(
     ties: bool = False,
     limit: float | None = None,
     solved: Solved | None = None,
+    problems: Problems | None = None,
 ) -> pa.Table:
     """Check tables `solutions` and `solution_selections` of one suite against its package `tables`
     (rows.COLUMNS) by `solver` ("cp_sat", "highs", "cbc", "scip"); rows of table `checks`, one a solution_id.
@@ -94,13 +105,15 @@ def check_solutions(
     See `Definitions` for pools, saturations, cost_models, costs. Every row's selection is re-evaluated; the
     problem is solved once for each solution_id (once for each content with a `solved` dict that is passed
     again). `ties`: also demand the selection that the protocol reports among equal optima. `limit`: seconds
-    for one solve (deterministic for cp_sat). Raises InputError on unknown names and broken package rows.
+    for one solve (deterministic for cp_sat). `problems`: of an earlier call on the same packages and definitions,
+    instead of both. Raises InputError on unknown names and broken package rows.
     """
     if solver not in SOLVERS:
         raise InputError(f"solver {solver!r} is not one of {SOLVERS}")
-    definitions = Definitions(pools, {n: curve(n, d) for n, d in saturations.items()}, cost_models, costs or {})
     rows = solutions.select(_COLUMNS).to_pylist()
-    problems = _Problems(tables, {row["package_id"] for row in rows}, definitions)
+    if problems is None:
+        packages = read_rows(tables, {row["package_id"] for row in rows})
+        problems = Problems(packages, define(pools, saturations, cost_models, costs))
     chosen = _chosen_ids(selections, rows)
     shared: dict[str, list[dict]] = defaultdict(list)
     for row in sorted(rows, key=lambda r: (r["solution_id"], r["package_id"], r["pool"], r["cost_model"])):
@@ -127,11 +140,11 @@ def _chosen_ids(selections: pa.Table, rows: list[dict]) -> dict[tuple, list[str]
     return chosen
 
 
-class _Problems:
-    """Problems by solution row, each built once, whatever the budgets."""
+class Problems:
+    """Problems of `packages` (by id) by solution row, each built once, whatever the budgets."""
 
-    def __init__(self, tables: Mapping[str, pa.Table], package_ids: set[str], definitions: Definitions):
-        self._packages = read_rows(tables, package_ids)
+    def __init__(self, packages: Mapping[str, PackageRows], definitions: Definitions):
+        self._packages = packages
         self._definitions = definitions
         self._built: dict[tuple, tuple[Problem, Scaled]] = {}
         self._alike: dict[Scaled, Scaled] = {}
@@ -146,6 +159,8 @@ class _Problems:
 
     def _build(self, row: dict) -> Problem:
         definitions, cost_model = self._definitions, row["cost_model"]
+        if row["package_id"] not in self._packages:
+            raise InputError(f"package {row['package_id']}: solutions name it, table packages does not have it")
         costs = definitions.costs.get(cost_model)
         return build_problem(
             self._packages[row["package_id"]],
@@ -181,7 +196,7 @@ class _Judge:
     def __init__(
         self,
         solver: str,
-        problems: _Problems,
+        problems: Problems,
         chosen: Mapping[tuple, list[str]],
         ties: bool,
         limit: float | None,

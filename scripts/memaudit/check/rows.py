@@ -27,7 +27,7 @@ COLUMNS = {
         "time_index",
         "text",
     ),
-    "units": ("package_id", "unit_id", "weight"),
+    "units": ("package_id", "unit_id", "weight", "role"),
     "coverage": ("package_id", "candidate_id", "unit_id", "coverage"),
 }
 
@@ -47,11 +47,13 @@ class CandidateRow:
 
 @dataclass(frozen=True, eq=False)
 class PackageRows:
-    """One package as its rows say: candidates in any order, weights in the order of unit ids."""
+    """One package as its rows say: candidates in any order; unit ids sorted, weights and roles in their order."""
 
     label: str
     candidates: tuple[CandidateRow, ...]
+    unit_ids: tuple[str, ...]
     weights: tuple[Fraction, ...]
+    roles: tuple[str, ...]
 
 
 def read_rows(tables: Mapping[str, pa.Table], package_ids: Collection[str]) -> dict[str, PackageRows]:
@@ -90,8 +92,11 @@ def _package(head: tuple, candidates: list[tuple], units: list[tuple], coverage:
     suite, package_id, n_candidates, n_units, total_cost = head
     label = f"package {package_id} of suite {suite}"
     rows = {row[0]: CandidateRow(*row) for row in candidates}
-    index = {unit_id: i for i, unit_id in enumerate(sorted(unit_id for unit_id, _ in units))}
-    weight_of = dict(units)
+    weight_of = {unit_id: weight for unit_id, weight, _ in units}
+    role_of = {unit_id: role for unit_id, _, role in units}
+    index = {unit_id: i for i, unit_id in enumerate(sorted(weight_of))}
+    if len(rows) != len(candidates) or len(index) != len(units):
+        raise InputError(f"{label}: a candidate or a unit stands twice; delete the suite's packages and run again")
     found = (len(rows), len(index), sum(row.cost for row in rows.values()))
     if found != (n_candidates, n_units, total_cost):
         raise InputError(
@@ -112,7 +117,13 @@ def _package(head: tuple, candidates: list[tuple], units: list[tuple], coverage:
             raise InputError(f"{label}: coverage of ({candidate_id}, {unit_id}) is {a}, outside [0, 1]")
         if a:
             rows[candidate_id].coverage[index[unit_id]] = decimal(a)
-    return PackageRows(label, tuple(rows.values()), tuple(decimal(weight_of[unit_id]) for unit_id in index))
+    return PackageRows(
+        label,
+        tuple(rows.values()),
+        tuple(index),
+        tuple(decimal(weight_of[unit_id]) for unit_id in index),
+        tuple(role_of[unit_id] for unit_id in index),
+    )
 
 
 def build_problem(
@@ -130,16 +141,14 @@ def build_problem(
     Costs: `costs` (by candidate id) where given, else by `cost_model` (see check/costs.py). A group's place
     depends on all its candidates, also those outside the pool.
     """
-    first_time: dict[str, int] = {}
-    for row in package.candidates:
-        first_time[row.group_id] = min(row.time_index, first_time.get(row.group_id, row.time_index))
+    place = group_places(package)
     include, exclude = pool.get("include"), pool.get("exclude") or ()
     kept = [
         (row, _cost(package, row, cost_model, costs))
         for row in package.candidates
         if (include is None or row.representation_type in include) and row.representation_type not in exclude
     ]
-    kept.sort(key=lambda item: (first_time[item[0].group_id], item[0].group_id, item[1], item[0].candidate_id))
+    kept.sort(key=lambda item: (place[item[0].group_id], item[1], item[0].candidate_id))
     rows = [row for row, _ in kept]
     return Problem(
         label=package.label,
@@ -151,6 +160,19 @@ def build_problem(
         saturation=saturation,
         k=k,
     )
+
+
+def group_places(package: PackageRows) -> dict[str, tuple[int, str]]:
+    """What the package's groups are ordered by: smallest time index, then id."""
+    first_time: dict[str, int] = {}
+    for row in package.candidates:
+        first_time[row.group_id] = min(row.time_index, first_time.get(row.group_id, row.time_index))
+    return {group_id: (time, group_id) for group_id, time in first_time.items()}
+
+
+def total_cost(package: PackageRows, cost_model: str | Mapping[str, float]) -> int:
+    """Cost of all candidates under a cost model (see check/costs.py)."""
+    return sum(_cost(package, row, cost_model, None) for row in package.candidates)
 
 
 def _cost(package: PackageRows, row: CandidateRow, cost_model, costs: Mapping[str, int] | None) -> int:

@@ -1,42 +1,37 @@
-"""`memaudit verify results/`: repeat the check on finished files alone, without the configuration."""
+"""`memaudit verify results/`: is a finished results folder whole, in its places and right? From its files alone.
+
+Covered: every table of packages/{suite} that a value depends on against its counts and content hash; budgets/;
+every file of solutions/ (place, names, definitions, selections re-evaluated, optima proved again by an
+independent solver), checks/ (every solution has its check, which says the same) and scores/ (value, cost, ratio,
+covered masses and queries of each selection, OPT); that every configured suite, setting, budget, pool, solver,
+writer and package is there exactly once (by manifest.json; without one, by budgets/ and the files themselves);
+summary.parquet (rows, counts and means) and summary.csv.
+
+Not covered: intervals and notes of the summary, the tables, figures and published comparison made after it,
+analysis/, labels, texts and dates that no value depends on, node counts, what a writer should have kept (a rule
+is not run again; `opt` keeps the solution), and whether packages are what their source or generator gives:
+a folder rewritten consistently throughout, manifest included, is another run.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import InputError
-from ..table_io import read_metadata, read_table
-from .certify import SOLVERS, STATUSES, Solved, check_solutions, count_checks, describe
-from .rows import COLUMNS
-
-_SOLUTIONS = ".solutions.parquet"
-_SELECTIONS = ".selections.parquet"
-
-
-@dataclass
-class Report:
-    """What a verification found. `counts`: files, and those of certify.count_checks summed over files;
-    `distinct`: contents solved; `mismatches`: a line each; `unreadable`: why a file could not be checked."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    distinct: int = 0
-    mismatches: list[str] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        """Every claimed optimum of every file was proved again (at least one)."""
-        bad = self.mismatches or self.unreadable or self.counts["limit"]
-        return self.counts["optimal"] > 0 and not bad
+from ..schemas import TABLES
+from ..table_io import concat, read_table
+from .certify import SOLVERS, Solved
+from .plan import BUILT_IN, SuitePlan, definitions_of_manifest, plans_of_manifest
+from .report import How, Log, Report
+from .scored import SUMMARISED, summary_faults
+from .suite_io import STAGES, SuiteRun, counts_text
 
 
 def verify(
@@ -45,101 +40,94 @@ def verify(
     solver: str = "cp_sat",
     ties: bool = False,
     limit: float | None = None,
-    log: Callable[[str], None] = lambda line: None,
+    scores: bool = True,
+    log: Log = lambda line: None,
 ) -> Report:
-    """Check every solutions file under `results`; options as in certify.check_solutions.
+    """Check everything under `results` that the module docstring names; options as in certify.check_solutions.
 
-    A mismatch or an unreadable file is recorded and the rest is still checked; `log` gets a line a file.
-    Raises InputError where `results` has no solutions.
+    `scores`: also scores/ and the summary. A fault or an unreadable file is recorded and the rest is still checked;
+    `log` gets a line a file. Raises InputError where `results` holds no run.
     """
-    results = Path(results)
-    report, solved = Report(), {}
-    packages: dict[str, dict[str, pa.Table]] = {}
-    for path in _solution_files(results):
-        suite = path.relative_to(results / "solutions").parts[0]
-        report.counts["files"] += 1
-        try:
-            if suite not in packages:
-                packages[suite] = _package_tables(results / "packages" / suite)
-            checks = _check_file(path, packages[suite], solver, ties, limit, solved)
-        except InputError as error:
-            report.unreadable.append(f"{path}: {error}")
-            log(f"{path}: cannot be checked: {error}")
-            continue
-        counts = count_checks(checks)
-        report.counts.update(counts)
-        report.mismatches += [describe(row) for row in checks.to_pylist() if row["status"] == "mismatch"]
-        log(f"{path}: {_counts_text(counts)}")
+    results, report = Path(results), Report()
+    how = How(solver, ties, limit, scores, log)
+    plans, definitions = _manifest(results, report)
+    found = {p.name for stage in ("packages", *STAGES) for p in (results / stage).glob("*") if p.is_dir()}
+    if not found:
+        raise InputError(f"{results}: no packages/ or solutions/ to verify; name a results folder of a run")
+    solved: Solved = {}
+    scored: list[pa.Table] = []
+    for suite in sorted(found | set(plans or ())):
+        run = SuiteRun(results, suite, plans, definitions, report, solved, how)
+        run.verify()
+        scored += run.scored
+        report.counts["suites"] += 1
     report.distinct = len(solved)
+    if scores:
+        _summary(results, scored, report, how.log, planned=bool(plans))
     return report
 
 
-def _solution_files(results: Path) -> Iterator[Path]:
-    files = sorted((results / "solutions").glob(f"*/**/*{_SOLUTIONS}"))
-    if not files:
-        raise InputError(f"{results}: no solutions/*/**/*{_SOLUTIONS} to verify; name a results folder of a run")
-    yield from files
-
-
-def _package_tables(folder: Path) -> dict[str, pa.Table]:
-    return {name: read_table(folder / f"{name}.parquet", name, list(columns)) for name, columns in COLUMNS.items()}
-
-
-def _check_file(
-    path: Path, tables: dict[str, pa.Table], solver: str, ties: bool, limit: float | None, solved: Solved
-) -> pa.Table:
-    solutions = read_table(path, "solutions")
-    selections = read_table(path.with_name(path.name.removesuffix(_SOLUTIONS) + _SELECTIONS), "solution_selections")
-    problem = _problem(solutions)
-    return check_solutions(
-        solutions,
-        selections,
-        tables,
-        solver,
-        problem["pools"],
-        problem["saturations"],
-        problem["cost_models"],
-        ties=ties,
-        limit=limit,
-        solved=solved,
-    )
-
-
-def _problem(solutions: pa.Table) -> dict[str, Any]:
-    """The definitions that travel in a solutions file's metadata."""
-    parts = ("pools", "saturations", "cost_models")
+def _manifest(results: Path, report: Report) -> tuple[dict[str, SuitePlan] | None, dict[str, dict[str, Any]]]:
+    """What the manifest declares, (None, built-in definitions) where there is none that can be read."""
+    path = results / "manifest.json"
     try:
-        problem = json.loads(read_metadata(solutions.schema).get("problem", "{}"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"its metadata key 'problem' is not JSON ({error}); run snakemake again") from error
-    missing = [part for part in parts if part not in problem]
-    if missing:
-        raise InputError(f"its metadata key 'problem' lacks {missing}; delete the file and run snakemake again")
-    return problem
+        config = json.loads(path.read_text(encoding="utf-8"))["config"]
+        return plans_of_manifest(config), definitions_of_manifest(config)
+    except FileNotFoundError:
+        report.remarks.append(f"{path}: no such file; what the run had to make is taken from budgets/ and its files")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        report.unreadable.append(f"{path}: not a manifest of a run ({error!r}); run snakemake again")
+    return None, BUILT_IN
+
+
+def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, planned: bool) -> None:
+    """The summary of all suites, and its copy as CSV."""
+    path = results / "summary.parquet"
+    if not scored and not planned and not path.exists():
+        return
+    try:
+        summary = read_table(path, "summary")
+        text = path.with_suffix(".csv").read_bytes().decode()
+    except (InputError, OSError, UnicodeDecodeError) as error:
+        report.unreadable.append(f"{path}: {error}")
+        return
+    empty = TABLES["scores"].schema.empty_table().select(SUMMARISED)
+    scores = concat(scored) if scored else empty
+    n = report.add(path, summary_faults(summary, scores))
+    same = summary.to_pandas().to_csv(index=False, lineterminator="\n").splitlines()
+    own = text.splitlines()
+    differ = [i for i, (a, b) in enumerate(zip(own, same, strict=False), 1) if a != b]
+    if len(own) != len(same) or differ:
+        line = differ[0] if differ else min(len(own), len(same)) + 1
+        report.faults.append(f"{path.with_suffix('.csv')}: line {line} is not that of {path.name}")
+    log(f"{path}: {len(summary)} rows, {n} faults")
 
 
 def verify_main(argv: Sequence[str] | None = None) -> int:
     """The `verify` command; returns the exit status: 0 when all holds, 1 when not."""
-    parser = argparse.ArgumentParser(prog="memaudit verify", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="memaudit verify", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("results", type=Path, help="results folder of a finished run")
     parser.add_argument("--solver", choices=SOLVERS, default="cp_sat", help="independent solver (cp_sat)")
     parser.add_argument("--deep", action="store_true", help="also check which of the equal optima is reported")
     parser.add_argument("--limit", type=float, help="seconds for one solve (cp_sat: deterministic ones)")
+    parser.add_argument("--no-scores", action="store_true", help="leave out scores/ and the summary, to save time")
     args = parser.parse_args(argv)
-    report = verify(args.results, solver=args.solver, ties=args.deep, limit=args.limit, log=print)
-    for line in report.mismatches:
-        print(f"MISMATCH {line}", file=sys.stderr)
-    for line in report.unreadable:
-        print(f"UNREADABLE {line}", file=sys.stderr)
+    report = verify(
+        args.results, solver=args.solver, ties=args.deep, limit=args.limit, scores=not args.no_scores, log=print
+    )
+    for word, lines in (("LEFT OVER", report.left_over), ("REMARK", report.remarks)):
+        for line in lines:
+            print(f"{word} {line}")
+    bad = (("MISMATCH", report.mismatches), ("FAULT", report.faults), ("UNREADABLE", report.unreadable))
+    for word, lines in bad:
+        for line in lines:
+            print(f"{word} {line}", file=sys.stderr)
     print(
-        f"{report.counts['files']} files, {_counts_text(report.counts)}; "
-        f"{report.distinct} distinct contents solved by {args.solver}; "
-        f"{len(report.unreadable)} files unreadable: {'passed' if report.passed else 'FAILED'}"
+        f"{report.counts['files']} files, {counts_text(report.counts)}; "
+        f"{report.distinct} distinct contents solved by {args.solver}; {report.counts['scores']} scores; "
+        f"{len(report.faults)} faults, {len(report.unreadable)} files unreadable: "
+        f"{'passed' if report.passed else 'FAILED'}"
     )
     return 0 if report.passed else 1
-
-
-def _counts_text(counts: Counter[str] | dict[str, int]) -> str:
-    words = dict(zip(STATUSES, ("equal", "not proved within the limit", "no claim", "mismatches"), strict=True))
-    parts = ", ".join(f"{counts[status]} {word}" for status, word in words.items())
-    return f"{counts['rows']} rows, {counts['instances']} instances: {parts}"

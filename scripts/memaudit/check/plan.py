@@ -1,0 +1,114 @@
+"""What a results folder must hold: by its manifest, or, without one, by the tables of budgets and the files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+_STANDARD = "standard"
+_IN_FILE = re.compile(r".+\.py:[A-Za-z_]\w*")
+# Definitions of the built-in names, written down a second time.
+BUILT_IN = {
+    "pools": {
+        "full": {"include": None, "exclude": []},
+        "no_validity": {"include": None, "exclude": ["tombstone", "compound_update"]},
+        "generic": {"include": ["raw", "raw_span", "atomic_fact", "fact", "summary"], "exclude": []},
+        "summary": {"include": ["summary"], "exclude": []},
+        "atomic_fact": {"include": ["atomic_fact"], "exclude": []},
+    },
+    "saturations": {name: name for name in ("cap1", "linear")},
+    "cost_models": {name: name for name in ("declared", "words", "byte_overhead", "chars", "bytes", "approx_tokens")},
+}
+
+
+class Setting(NamedTuple):
+    """How costs are counted, how many of a group may be held, how units saturate."""
+
+    cost_model: str
+    k: int
+    saturation: str
+
+
+class Point(NamedTuple):
+    """A setting and a budget, as spelt in the configuration."""
+
+    cost_model: str
+    k: int
+    saturation: str
+    budget_spec: str
+
+    @property
+    def folder(self) -> str:
+        return f"{self.cost_model}/k{self.k}.{self.saturation}/{self.budget_spec}"
+
+
+@dataclass(frozen=True)
+class SuitePlan:
+    """What one suite must hold. None: not known (there is no manifest), whatever is there is taken for it.
+
+    `bundles`: solve bundle -> its pools; `writers`: name -> (score bundle, its entry in the configuration);
+    `packages`: (distributions, seeds) of a synthetic suite.
+    """
+
+    settings: tuple[Setting, ...]
+    specs: tuple[str, ...]
+    bundles: Mapping[str, tuple[str, ...]] | None = None
+    writers: Mapping[str, tuple[str, Mapping[str, Any]]] | None = None
+    shards: int | None = None
+    solvers: tuple[str, ...] | None = None
+    packages: tuple[tuple[str, ...], tuple[int, ...]] | None = None
+
+    @property
+    def points(self) -> list[Point]:
+        return [Point(*setting, spec) for setting in self.settings for spec in self.specs]
+
+    def holds(self, point: Point, bundle: str, shard: int, bundles: Collection[str] | None) -> bool:
+        """Whether a file of `point` is one of the plan's; `bundles`: those that there are (None: any)."""
+        here = point[:3] in self.settings and point.budget_spec in self.specs
+        return here and (bundles is None or bundle in bundles) and (self.shards is None or shard < self.shards)
+
+
+def plans_of_manifest(config: Mapping[str, Any]) -> dict[str, SuitePlan]:
+    """The plan of every suite of a manifest's `config`; KeyError, TypeError, ... where it is not one of ours."""
+    return {name: _plan(config, suite) for name, suite in config["suites"].items()}
+
+
+def _plan(config: Mapping[str, Any], suite: Mapping[str, Any]) -> SuitePlan:
+    entries = config["writers"]
+    names = list(entries) if suite["writers"] == "all" else suite["writers"]
+    listed = tuple(dict.fromkeys(["full", *suite["pools"]]))
+    exact = [entries[name]["pool"] for name in names if entries[name]["rule"] == "opt"]
+    others = dict.fromkeys(pool for pool in exact if pool not in listed)
+    synthetic = suite["source"] == "synthetic"
+    seeds = suite.get("seeds", ())
+    seeds = tuple(range(seeds) if isinstance(seeds, int) else seeds)
+    distributions = tuple(suite.get("distributions", ()))
+    return SuitePlan(
+        settings=tuple(
+            Setting(c, k, s) for c in suite["cost_models"] for k in suite["k"] for s in suite["saturations"]
+        ),
+        specs=tuple(repr(budget) for budget in suite["budgets"]),
+        bundles={_STANDARD: listed, **{f"pool-{pool}": (pool,) for pool in others}},
+        writers={name: (_bundle(name, entries[name], listed), entries[name]) for name in names},
+        shards=-(-len(distributions) * len(seeds) // config["shard_size"]) if synthetic else 1,
+        solvers=tuple(suite["solvers"]),
+        packages=(distributions, seeds) if synthetic else None,
+    )
+
+
+def _bundle(name: str, entry: Mapping[str, Any], listed: Collection[str]) -> str:
+    """The bundle of score files that a writer is in."""
+    alone = _IN_FILE.fullmatch(entry["rule"]) or (entry["rule"] == "opt" and entry["pool"] not in listed)
+    return f"writer-{name}" if alone else _STANDARD
+
+
+def definitions_of_manifest(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Name -> definition for each of pools, saturations and cost_models: built in, or of a manifest's `config`."""
+    own = {
+        "pools": config["pools"],
+        "saturations": {name: entry["breakpoints"] for name, entry in config["saturations"].items()},
+        "cost_models": config["cost_models"],
+    }
+    return {part: {**BUILT_IN[part], **own[part]} for part in BUILT_IN}
