@@ -190,6 +190,7 @@ def _summary_rows(scores: pa.Table) -> dict[tuple, dict[str, Any]]:
     columns |= {
         "mean_opt": pc.if_else(proven, scores.column("opt"), None),
         "mean_queries_covered": pc.if_else(asked, share, None),
+        "mean_ratio_opt_positive": pc.if_else(pc.greater(scores.column("opt_int"), 0), scores.column("ratio"), None),
     }
     counts = {
         "n": rated,
