@@ -34,7 +34,33 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
         raw.update(overrides or {})
     problems = [*repeated, *_missing_files(raw), *_wrong_published(raw), *_wrong_rules(raw, RULES)]
     problems += [*_wrong_parameters(raw, DISTRIBUTIONS), *_wrong_illustration(raw, DISTRIBUTIONS)]
-    return parse_config(raw, str(path), RULES, DISTRIBUTIONS, problems)
+    config = parse_config(raw, str(path), RULES, DISTRIBUTIONS, problems)
+    unlearnable = list(_unlearnable(config, RULES))
+    if unlearnable:
+        raise InputError("\n  ".join([f"{path}: {len(unlearnable)} suites cannot train their writers", *unlearnable]))
+    return config
+
+
+def _unlearnable(config: Config, rules: Mapping[str, Any]) -> Iterable[str]:
+    """Suites whose writers learn, yet without seeds of both parities (even ones train, odd ones are scored)."""
+    for name, suite in config.suites.items():
+        if {seed % 2 for seed in getattr(suite, "seeds", ())} == {0, 1}:
+            continue
+        for writer in config.suite_writers(name):
+            entry = config.writers[writer]
+            rule = rules.get(entry.rule)
+            learns = _file_fits(entry.rule) if rule is None else rule.fit is not None and rule.learns(entry.parameters)
+            if learns:
+                yield (
+                    f"suites.{name}: writer {writer} learns from even seeds and is scored on odd ones, and the suite "
+                    f"has not both; add seeds, or list the suite's writers without it"
+                )
+
+
+def _file_fits(rule: str) -> bool:
+    """Whether the file of a rule defines `fit`; it is read but not run."""
+    path = FILE_RULE.fullmatch(rule)["path"]
+    return any(isinstance(n, ast.FunctionDef) and n.name == "fit" for n in ast.parse(Path(path).read_bytes()).body)
 
 
 def _register_rules() -> None:

@@ -681,3 +681,18 @@ def test_known_types_hold_every_type_of_ours():
 @pytest.mark.parametrize("kind", KNOWN_TYPES)
 def test_every_known_type_may_be_in_a_pool(kind):
     assert parse(changed("pools.p", {"include": [kind], "exclude": ["my_own_type"]})).pools["p"].include == [kind]
+
+
+def test_a_learned_writer_needs_seeds_of_both_parities(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "def fit(training, **_):\n    return {}\n\ndef f(visible, budget):\n    return []\n"
+    )
+    learned = (
+        "{a: {rule: estimated_gvt, parameters: {profile: learned}}, b: {rule: mine.py:f}, c: {rule: estimated_gvt}}"
+    )
+    odd = SUITE.replace("seeds: 2", "seeds: [7, 11]") + f"writers: {learned}\n"
+    with pytest.raises(InputError, match=r"(?s)suites.s: writer a learns.*suites.s: writer b learns") as caught:
+        load_config(write(tmp_path, odd))
+    assert "writer c" not in str(caught.value)
+    assert load_config(write(tmp_path, odd.replace("[7, 11]", "[6, 7]"))).suites
