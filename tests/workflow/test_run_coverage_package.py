@@ -86,4 +86,4 @@ def test_folder_that_is_not_there(tmp_path):
     write_config(tmp_path, CONFIG)
     done = snakemake(tmp_path, SUMMARY)
     assert done.returncode != 0
-    assert "suites.released.package: there is no package" in done.stdout
+    assert "suites.released.package: there is no 'package'" in done.stdout
