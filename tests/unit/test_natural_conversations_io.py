@@ -96,3 +96,17 @@ def test_size_limit_holds_after_unzipping(tmp_path, name, pack):
     assert load_examples(tmp_path / name, max_bytes=len(WHOLE))
     with pytest.raises(InputError, match=r"more than \d+ bytes"):
         load_examples(tmp_path / name, max_bytes=len(WHOLE) - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('[{"a": 1, "a": 2}]', "key 'a' stands twice"),
+        ('[{"a": 1e999}]', "1e999 is too large"),
+        ("[NaN]", "NaN is no JSON"),
+    ],
+)
+def test_json_that_says_two_things_or_no_number_is_refused(tmp_path, text, why):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(InputError, match=rf"x\.json: JSON that cannot be read \({why}"):
+        load_examples(tmp_path / "x.json")

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..table_io import write_text
+from . import strict_json
 from .conversations_io import load_examples
 from .coverage_check import check_package
 from .coverage_package import DEFAULT_OPTIONS, CoverageOptions, CoveragePackage
@@ -154,15 +155,14 @@ def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
             continue
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            yield Place(path.name, number), json.loads(text, parse_constant=_refuse_constant)
+            yield (
+                Place(path.name, number),
+                strict_json.loads(text, finite=False),
+            )  # a value out of range has a finding of its own
         except (ValueError, RecursionError) as error:
             read = line[:60].decode("utf-8", "replace")
             message = f"no JSON object of one line ({error}); it begins {read!r}"
             findings.append(Finding(path.name, number, "malformed", "", message))
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _bytes(path: Path) -> bytes:
@@ -179,7 +179,7 @@ def _manifest(path: Path, findings: list[Finding]) -> Mapping[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(_bytes(path).decode("utf-8-sig"))
+        content = strict_json.loads(_bytes(path).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         findings.append(Finding(path.name, 0, "malformed", "", f"no JSON ({error})"))
         return {}

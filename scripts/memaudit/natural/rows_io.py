@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from . import strict_json
 
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 # LongMemEval-S is about 280 MB; parsed JSON takes several times its size in memory.
@@ -82,7 +83,7 @@ def _bytes(path: Path, max_bytes: int) -> bytes:
 
 def _json(data: bytes, where: str) -> Any:
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        return strict_json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except json.JSONDecodeError as error:
@@ -93,7 +94,3 @@ def _json(data: bytes, where: str) -> Any:
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: JSON that cannot be read ({error}); correct the file") from error
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
