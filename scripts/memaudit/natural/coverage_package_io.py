@@ -155,10 +155,8 @@ def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
             continue
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            yield (
-                Place(path.name, number),
-                strict_json.loads(text, finite=False),
-            )  # a value out of range has a finding of its own
+            # A number out of range has a finding of its own.
+            yield Place(path.name, number), strict_json.loads(text, finite=False)
         except (ValueError, RecursionError) as error:
             read = line[:60].decode("utf-8", "replace")
             message = f"no JSON object of one line ({error}); it begins {read!r}"
