@@ -10,8 +10,6 @@ from memaudit.table_io import read_table, write_table
 
 log_to(snakemake.log)
 params, suite = snakemake.params, snakemake.wildcards.suite
-
-
 bootstrap = dict(params.bootstrap)
 packages = read_table(snakemake.input.packages, "packages")
 solutions = read_points("solutions", snakemake.input.solutions, snakemake.input.budgets)

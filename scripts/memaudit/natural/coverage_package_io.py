@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +19,7 @@ from .coverage_check import check_package
 from .coverage_package import DEFAULT_OPTIONS, CoverageOptions, CoveragePackage
 from .coverage_rows import MANIFEST, NEEDED, PARENT_DECISIONS, TABLE_FILES, Finding, Place, PlacedRow, parse_table
 from .pointers import Sessions, fill_in
+from .rows_io import read_bytes
 
 # Human audits and external stores: read by the tables and suites that use them, only listed here.
 OTHER_FILES = (
@@ -150,7 +149,7 @@ def _other_files(folder: Path) -> list[Path]:
 def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
     """The objects of a file with their lines; a line that is no JSON is a finding."""
     # Only \n ends a line: texts hold U+2028, VT, FF and other characters that str.splitlines breaks at.
-    for number, line in enumerate(_bytes(path).split(b"\n"), start=1):
+    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -163,21 +162,11 @@ def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
             findings.append(Finding(path.name, number, "malformed", "", message))
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return file.read()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); fetch or pack it again") from error
-    except OSError as error:
-        raise InputError(f"{path}: not readable ({error.strerror}); check its permissions") from error
-
-
 def _manifest(path: Path, findings: list[Finding]) -> Mapping[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        content = strict_json.loads(_bytes(path).decode("utf-8-sig"))
+        content = strict_json.loads(read_bytes(path).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         findings.append(Finding(path.name, 0, "malformed", "", f"no JSON ({error})"))
         return {}

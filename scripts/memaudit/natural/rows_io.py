@@ -65,14 +65,19 @@ def _rows(path: Path, what: str, max_bytes: int) -> Iterator[tuple[str, Any]]:
         yield f"{path}: row {number}", row
 
 
-def _bytes(path: Path, max_bytes: int) -> bytes:
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """At most `most` bytes (-1: all) of a file, unzipped where it ends in .gz; InputError names it and the fix."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            data = file.read(max_bytes + 1)
+            return file.read(most)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: not a whole gzip file ({error}); fetch or pack it again") from error
     except OSError as error:
         raise InputError(f"{path}: not readable ({error.strerror}); check its permissions") from error
+
+
+def _bytes(path: Path, max_bytes: int) -> bytes:
+    data = read_bytes(path, max_bytes + 1)
     if len(data) > max_bytes:
         raise InputError(
             f"{path}: more than {max_bytes} bytes (unzipped); cut it to the sessions that are needed, or "
