@@ -73,7 +73,6 @@ def run_info(config: Config) -> present.RunInfo:
         illustration=None if config.illustration is None else config.illustration.suite,
         audit=audit,
         references=tuple(r for r in ("oracle_gvt", "estimated_gvt") if r in config.writers),
-        published=config.published is not None,
     )
 
 

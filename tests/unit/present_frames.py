@@ -330,7 +330,6 @@ def paper_like(n: int = 500) -> Results:
         n,
         illustration="small",
         audit="solver_audit",
-        published=True,
     )
 
 

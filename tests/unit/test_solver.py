@@ -12,7 +12,8 @@ from memaudit.errors import InputError
 from memaudit.objective import CAP1, piecewise_linear, scale
 from memaudit.package import Candidate, Unit, build
 from memaudit.pools import BUILT_IN as POOLS
-from memaudit.solve.bnb import solve, solve_batch, solve_distinct
+from memaudit.solve.bnb import solve, solve_batch
+from memaudit.solve.choose import solve_all
 from reference import brute_force, plain_branch_and_bound, value
 from strategies import budgets, packages, saturations
 
@@ -114,7 +115,7 @@ def test_a_batch_equals_its_members(members, budget):
     assert [(s.value_int, s.selection) for s in solve_batch(batch(instances), budget)] == [
         (s.value_int, s.selection) for s in alone
     ]
-    assert [s.selection for s in solve_distinct(instances, budget)] == [s.selection for s in alone]
+    assert [s.selection for s in solve_all(instances, budget, 1, 10**6)] == [s.selection for s in alone]
 
 
 @settings(max_examples=40)

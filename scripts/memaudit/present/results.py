@@ -76,14 +76,12 @@ class SuiteInfo:
 @dataclass(frozen=True)
 class RunInfo:
     """The configured run. `illustration`: the suite whose chosen package is drawn; `audit`: the suite of the
-    solver audit; `references`: the writers of the paired differences; `published`: published values are
-    compared (by a rule of its own, with tables.published_document)."""
+    solver audit; `references`: the writers of the paired differences."""
 
     suites: tuple[SuiteInfo, ...]
     illustration: str | None = None
     audit: str | None = None
     references: tuple[str, ...] = ("opt",)
-    published: bool = False
 
     def suite(self, name: str) -> SuiteInfo:
         for suite in self.suites:

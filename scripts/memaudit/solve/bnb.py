@@ -428,14 +428,3 @@ def _refuse_overflow(b: Batch, budget: int) -> None:
                 f"instance {p}: values up to {top} at budget {within} need {(top * (within + 1)).bit_length()} bits, "
                 f"above 62; use fewer decimals or set `quantize` for the suite"
             )
-
-
-def solve_distinct(
-    instances: Sequence[Instance], budget: int, k: int = 1, node_limit: int = DEFAULT_NODE_LIMIT
-) -> list[Solution]:
-    """One Solution per instance; instances with equal hashes are solved once."""
-    first: dict[str, Instance] = {}
-    for instance in instances:
-        first.setdefault(instance.hash, instance)
-    solved = dict(zip(first, solve_batch(batch(list(first.values())), budget, k, node_limit), strict=True))
-    return [solved[instance.hash] for instance in instances]
