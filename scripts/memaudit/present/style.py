@@ -117,6 +117,14 @@ _TYPES: dict[str, tuple[str, str]] = {
     "tombstone": (VERMILLION, ""),
     "compound_update": (ORANGE, ""),
 }
+# Pools: label and index into CYCLE, as the exact writers on them.
+_POOLS: dict[str, tuple[str, int]] = {
+    "full": ("All candidates", 6),
+    "no_validity": ("Without tombstones and compound updates", 1),
+    "generic": ("Generic candidates", 0),
+    "summary": ("Summaries", 2),
+    "atomic_fact": ("Atomic facts", 5),
+}
 ROLE_COLOURS = {"current": SKY, "invalidation": ORANGE, "stale": "#BDBDBD", "": "#DCE8D4"}
 ROLE_LABELS = {
     "current": "current state",
@@ -224,6 +232,19 @@ def type_looks(types: Iterable[str]) -> dict[str, tuple[str, str]]:
     for i, name in enumerate(sorted(present - set(_TYPES))):
         chosen[name] = spare[i % len(spare)]
     return chosen
+
+
+def pool_label(pool: str) -> str:
+    """The name of a pool that a reader sees."""
+    return _POOLS[pool][0] if pool in _POOLS else prettify(pool)
+
+
+def pool_looks(pools: Iterable[str]) -> dict[str, Look]:
+    """Colour and marker of each pool in order of display: fixed for the built-in ones, else the next free ones."""
+    present = set(pools)
+    chosen = {pool: _look(index) for pool, (_, index) in _POOLS.items() if pool in present}
+    free = [look for look in map(_look, range(_LOOKS)) if look not in chosen.values()]
+    return chosen | {pool: free[i % len(free)] for i, pool in enumerate(sorted(present - set(_POOLS)))}
 
 
 def darker(colour: str, factor: float = 0.72) -> str:
