@@ -4,7 +4,7 @@ from pathlib import Path
 
 from job import log_to
 from memaudit.check.certify import Problems, check_solutions, define, raise_on_mismatch
-from memaudit.check.curves import Sample, check_curves, curve_faults, curves_of, mismatches, raise_on_faults
+from memaudit.check.curves import Sample, check_curves, curve_faults, curves_of, mismatches, raise_on_faults, sampler
 from memaudit.check.prover import Prover
 from memaudit.check.rows import read_rows
 from memaudit.stage_io import stage_metadata
@@ -27,13 +27,8 @@ checks = check_solutions(
 )
 raise_on_mismatch(checks)
 raise_on_faults(curve_faults(curves, solutions.to_pylist(), problems))
-curve_checks = check_curves(
-    curves,
-    set(solutions["budget"].to_pylist()),
-    problems,
-    Prover(w.solver, params.limit, solved),
-    Sample(**params.sample),
-)
+draw = sampler(set(solutions["budget"].to_pylist()), Sample(**params.sample))
+curve_checks = check_curves(curves, problems, Prover(w.solver, params.limit, solved), draw)
 raise_on_faults(mismatches(curve_checks))
 metadata = stage_metadata(given, params)
 write_table(snakemake.output.checks, "checks", checks, metadata)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -104,7 +104,7 @@ def curve_faults(
     for same in _by_content(sound, problems).values():
         for curve in same[1:]:
             if not curve.same(same[0]):
-                yield f"{_name(curve)}: it differs from that of {_name(same[0])}, which is the same problem"
+                yield f"{_name(curve)}: it differs from {_name(same[0])}, which is the same problem"
     proven = {curve.key: curve for curve in sound if curve.proven}
     for row in solutions:
         curve = proven.get((row["pool"], row["package_id"]))
@@ -151,19 +151,18 @@ def _by_content(curves: Iterable[CurveRows], problems: Problems) -> dict[tuple[S
 
 def check_curves(
     curves: Sequence[CurveRows],
-    declared: Collection[int],
     problems: Problems,
     prover: Prover,
-    sample: Sample,
+    draw: Callable[[CurveRows, str], Iterable[int]],
 ) -> pa.Table:
-    """Rows of table `curve_checks`: the sample of each distinct proven curve, solved again. `declared`: budgets that
-    are not drawn. The curves are those that `curve_faults` says nothing of."""
+    """Rows of table `curve_checks`: each distinct proven curve solved again at the budgets that `draw` gives for it
+    and the name of its problem. The curves are those that `curve_faults` says nothing of."""
     rows: list[dict[str, Any]] = []
     proven = sorted((c for c in curves if c.proven), key=lambda c: c.key)
     for (form, _), same in _by_content(proven, problems).items():
         curve = same[0]
         problem = problems.of(curve.head)[0]
-        for budget in drawn(curve, f"{instance_hash(form)}.k{form.k}.{curve.head['saturation']}", declared, sample):
+        for budget in draw(curve, f"{instance_hash(form)}.k{form.k}.{curve.head['saturation']}"):
             answer = prover.prove(problem, form, budget)
             status = _status(curve.at(budget), answer)
             rows.append(
@@ -182,13 +181,18 @@ def check_curves(
     return to_table("curve_checks", {c: [row[c] for row in rows] for c in CURVE_CHECKS.schema.names} if rows else {})
 
 
-def drawn(curve: CurveRows, problem: str, declared: Collection[int], sample: Sample) -> list[int]:
-    """Budgets of a curve's sample, ascending. `problem`: what names it, whatever package it is of."""
-    jumps = np.setdiff1d(curve.budgets[1:], np.fromiter(declared, np.int64, len(declared)))
-    seed = hashlib.sha256(f"{sample.seed}|{problem}".encode()).digest()
-    generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed[:16])))
-    chosen = generator.choice(jumps, min(sample.jumps, len(jumps)), replace=False)
-    return sorted({curve.head["max_budget"], *chosen.tolist(), *(chosen - 1).tolist()})
+def sampler(declared: Collection[int], sample: Sample) -> Callable[[CurveRows, str], list[int]]:
+    """The budgets of a run's sample for `check_curves`; `declared`: those that are not drawn."""
+    apart = np.fromiter(declared, np.int64, len(declared))
+
+    def draw(curve: CurveRows, problem: str) -> list[int]:
+        jumps = np.setdiff1d(curve.budgets[1:], apart)
+        seed = hashlib.sha256(f"{sample.seed}|{problem}".encode()).digest()
+        generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed[:16])))
+        chosen = generator.choice(jumps, min(sample.jumps, len(jumps)), replace=False)
+        return sorted({curve.head["max_budget"], *chosen.tolist(), *(chosen - 1).tolist()})
+
+    return draw
 
 
 def _status(value: Fraction, proved: Answer) -> str:

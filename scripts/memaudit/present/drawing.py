@@ -98,11 +98,18 @@ def round_budgets_axis(axes, first: int, last: int, inches: float) -> None:
     budget_axis(axes, [first, last], inches, around if len(around) > 1 else None)
 
 
-def thinned_steps(budgets: Sequence[int], values: Sequence[float], last: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a step curve from its first positive budget to `last`, no more than a reader could tell apart."""
-    x, y = np.append(np.asarray(budgets), last), np.append(np.asarray(values), values.iloc[-1])
-    x, y = x[x > 0], y[x > 0]
-    place = np.floor(np.log2(x) * (_STEPS / max(1.0, math.log2(last))))
+def thinned_steps(
+    budgets: Sequence[int], values: Sequence[float], first: int, last: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a step curve (budgets rising, from 0) between two budgets >= 1, no more than a reader could tell
+    apart."""
+    x, y = np.asarray(budgets), np.asarray(values)
+    ends = [first, last]
+    x, y = np.append(x, ends), np.append(y, y[np.searchsorted(x, ends, side="right") - 1])
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    x, y = x[(x >= first) & (x <= last)], y[(x >= first) & (x <= last)]
+    place = np.floor(np.log2(x / first) * (_STEPS / max(1.0, math.log2(last / first))))
     keep = np.append(place[1:] != place[:-1], True)
     return x[keep], y[keep]
 

@@ -239,11 +239,16 @@ def opt_by_budget(results: Results, suite: str):
     width, height = (style.PANEL_WIDTH, 1.65) if several else (4.2, 2.3)
     fig, axes = style.new_figure(max(width * columns + 0.3, 3.9), height * rows + 0.75, rows, columns, sharex=True)
     panels = panels_of(axes, len(names))
-    first, last = int(curves["budget"][curves["budget"] > 0].min()), int(curves["budget"].max())
+    positive = curves["budget"][curves["budget"] > 0]
+    if positive.empty:
+        raise NothingToShow(f"suite {suite!r}: OPT is 0 at every budget")
+    first, last = int(positive.min()), int(positive.max())
     for i, (ax, name) in enumerate(zip(panels, names, strict=True)):
         of_panel = curves[curves["distribution"] == name]
         for pool, look in looks.items():
-            _opt_steps(ax, of_panel[of_panel["pool"] == pool], look, last)
+            line = of_panel[of_panel["pool"] == pool]
+            if len(line):  # none where no curve of the panel is proven
+                _opt_steps(ax, line, look, first, last)
         round_budgets_axis(ax, first, last, width - 0.4)
         ax.set_ylim(0, None)
         ax.margins(y=0.08)
@@ -261,12 +266,12 @@ def opt_by_budget(results: Results, suite: str):
     return fig
 
 
-def _opt_steps(ax, line: pd.DataFrame, look: style.Look, last: int) -> None:
+def _opt_steps(ax, line: pd.DataFrame, look: style.Look, first: int, last: int) -> None:
     """One pool's mean curve, and its declared budgets as points."""
-    x, y = thinned_steps(line["budget"], line["mean_value"], last)
+    x, y = thinned_steps(line["budget"], line["mean_value"], first, last)
     ax.step(x, y, where="post", color=look.colour, linestyle=look.dashes, linewidth=1.1)
     at = line[line["budget_spec"].notna()]
-    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "zorder": 3}
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "zorder": 3, "clip_on": False}
     ax.plot(at["budget"], at["mean_value"], color=look.colour, marker=look.marker, linestyle="", **edge)
 
 

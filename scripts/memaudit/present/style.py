@@ -117,13 +117,13 @@ _TYPES: dict[str, tuple[str, str]] = {
     "tombstone": (VERMILLION, ""),
     "compound_update": (ORANGE, ""),
 }
-# Pools: label and index into CYCLE, as the exact writers on them.
-_POOLS: dict[str, tuple[str, int]] = {
-    "full": ("All candidates", 6),
-    "no_validity": ("Without tombstones and compound updates", 1),
-    "generic": ("Generic candidates", 0),
-    "summary": ("Summaries", 2),
-    "atomic_fact": ("Atomic facts", 5),
+# Pools: label and look; dashed are those whose lines may lie on others.
+_POOLS: dict[str, tuple[str, Look]] = {
+    "full": ("All candidates", Look(BLACK, "o")),
+    "no_validity": ("Without tombstones and compound updates", Look(VERMILLION, "s", _DASHES[1])),
+    "generic": ("Generic candidates", Look(BLUE, "^")),
+    "summary": ("Summaries", Look(GREEN, "v")),
+    "atomic_fact": ("Atomic facts", Look(SKY, "D", _DASHES[1])),
 }
 ROLE_COLOURS = {"current": SKY, "invalidation": ORANGE, "stale": "#BDBDBD", "": "#DCE8D4"}
 ROLE_LABELS = {
@@ -242,8 +242,9 @@ def pool_label(pool: str) -> str:
 def pool_looks(pools: Iterable[str]) -> dict[str, Look]:
     """Colour and marker of each pool in order of display: fixed for the built-in ones, else the next free ones."""
     present = set(pools)
-    chosen = {pool: _look(index) for pool, (_, index) in _POOLS.items() if pool in present}
-    free = [look for look in map(_look, range(_LOOKS)) if look not in chosen.values()]
+    chosen = {pool: look for pool, (_, look) in _POOLS.items() if pool in present}
+    taken = {look.colour for look in chosen.values()}
+    free = sorted(map(_look, range(_LOOKS)), key=lambda look: look.colour in taken)  # colours of their own first
     return chosen | {pool: free[i % len(free)] for i, pool in enumerate(sorted(present - set(_POOLS)))}
 
 
