@@ -86,7 +86,8 @@ def _sums(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 def curve_counts(curves: pa.Table, checks: pa.Table, solvers: Iterable[str]) -> pd.DataFrame:
     """Schema CURVE_COUNTS, from tables `curves` and `curve_checks` of one suite; `solvers`: those that checked it."""
     by = ["suite", *_PROBLEM]
-    frame, checked = curves.to_pandas(), checks.to_pandas()
+    frame = curves.to_pandas()
+    checked = dict(list(checks.to_pandas().groupby([*by, "solver"])))
     rows = []
     for key, own in frame.groupby(by, sort=True):
         proven = own[own["status"] == _PROVEN]
@@ -97,7 +98,10 @@ def curve_counts(curves: pa.Table, checks: pa.Table, solvers: Iterable[str]) -> 
             "jumps": int((proven["budget"] > 0).sum()),
         }
         for solver in sorted(solvers):
-            part = checked[(checked[by] == key).all(axis=1) & (checked["solver"] == solver)]
-            counts = {"equal": int(part["equal"].sum()), "unfinished": int((part["status"] == _LIMIT).sum())}
-            rows.append(head | {"solver": solver, "points": len(part)} | counts)
+            counts = {"points": 0, "equal": 0, "unfinished": 0}
+            if (*key, solver) in checked:
+                part = checked[*key, solver]
+                unfinished = int((part["status"] == _LIMIT).sum())
+                counts = {"points": len(part), "equal": int(part["equal"].sum()), "unfinished": unfinished}
+            rows.append(head | {"solver": solver} | counts)
     return pd.DataFrame(rows, columns=CURVE_COUNTS.schema.names)

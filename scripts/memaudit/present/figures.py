@@ -236,7 +236,7 @@ def opt_by_budget(results: Results, suite: str):
     names, looks = _distributions(results, suite, curves), style.pool_looks(curves["pool"])
     rows, columns = grid(len(names), 4)
     several = len(names) > 1
-    width, height = (style.PANEL_WIDTH, 1.65) if several else (4.2, 2.3)
+    width, height = (style.PANEL_WIDTH, 1.65) if several else (4.2, 2.5)
     fig, axes = style.new_figure(max(width * columns + 0.3, 3.9), height * rows + 0.75, rows, columns, sharex=True)
     panels = panels_of(axes, len(names))
     positive = curves["budget"][curves["budget"] > 0]

@@ -29,12 +29,8 @@ def curves_notes(curves: pd.DataFrame, label: Label) -> list[str]:
     """Where points are, and which pools' curves are not proven for all packages."""
     marks = ["Points: declared budgets."] if curves["budget_spec"].notna().any() else []
     missing = curves.groupby(["pool", "distribution"])["unproven_n"].max().groupby("pool").sum()
-    left_out = [
-        f"{label(pool)}: {count:,} package{'' if count == 1 else 's'} left out, the curve is not proven."
-        for pool, count in missing.items()
-        if count
-    ]
-    return marks + left_out
+    named = ", ".join(f"{count:,} of {label(pool).lower()}" for pool, count in missing.items() if count)
+    return marks + ([f"Left out because the curve is not proven: {named}."] if named else [])
 
 
 def n_notes(frame: pd.DataFrame, label: Label) -> list[str]:
