@@ -1,0 +1,161 @@
+"""Make natural100: choose its examples, write the labellers' bundles, take labels in, assemble the packages.
+
+    python tools/natural100.py choose FILE IDS         data/natural100/choice.json
+    python tools/natural100.py bundles PASS FILE OUT   what labellers of pass a1, a2 or b are given, into folder OUT
+    python tools/natural100.py submit PASS BATCH FILE LABELS
+                                                       check what a labeller handed in (JSON lines) and keep it as
+                                                       data/natural100/labels/PASS/BATCH.jsonl
+
+FILE: LongMemEval-S support slices (JSON); IDS: {"question_ids": [...]} of the paper's Natural-200 draw.
+The labels hold no text of FILE: quotes become pointers. See data/natural100/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from memaudit.errors import InputError  # noqa: E402
+from memaudit.natural import labelling  # noqa: E402
+from memaudit.natural.conversations_io import load_examples  # noqa: E402
+from memaudit.natural.strict_json import loads  # noqa: E402
+from memaudit.table_io import write_text  # noqa: E402
+
+DATA = ROOT / "data" / "natural100"
+CHOICE = DATA / "choice.json"
+BUNDLES = DATA / "bundles.json"
+COUNT, SEED = 100, 0
+BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    choose_ = commands.add_parser("choose")
+    choose_.add_argument("file")
+    choose_.add_argument("ids")
+    bundles_ = commands.add_parser("bundles")
+    bundles_.add_argument("labelling_pass", choices=("a1", "a2", "b"))
+    bundles_.add_argument("file")
+    bundles_.add_argument("out")
+    submit_ = commands.add_parser("submit")
+    submit_.add_argument("labelling_pass", choices=("a1", "a2", "b"))
+    submit_.add_argument("batch")
+    submit_.add_argument("file")
+    submit_.add_argument("labels")
+    arguments = parser.parse_args()
+    try:
+        {"choose": choose, "bundles": bundles, "submit": submit}[arguments.command](arguments)
+    except InputError as error:
+        raise SystemExit(f"error: {error}") from error
+
+
+def choose(arguments: argparse.Namespace) -> None:
+    ids = set(loads(Path(arguments.ids).read_text())["question_ids"])
+    examples = [e for e in load_examples(arguments.file) if e.question_id in ids]
+    missing = sorted(ids - {e.question_id for e in examples})
+    chosen, strata = labelling.choose_stratified(examples, COUNT, SEED)
+    content = {
+        "rule": "the paper's Natural-200 ids that stand in the LongMemEval-S file; strata: question type / number of "
+        "sessions (3 = three or more) / abstention; in proportion to the strata, by largest remainder (ties by name); "
+        "inside a stratum sorted by id, shuffled by random.Random('{seed}:{stratum}'), the first ones",
+        "seed": SEED,
+        "not_in_the_file": missing,
+        "of": len(examples),
+        "strata": strata,
+        "question_ids": [e.question_id for e in chosen],
+    }
+    write_text(CHOICE, json.dumps(content, indent=1) + "\n")
+    print(f"{len(chosen)} of {len(examples)} examples: {strata}")
+
+
+def frame(file: str) -> labelling.Frame:
+    ids = set(loads(CHOICE.read_text())["question_ids"])
+    return labelling.frame_of([e for e in load_examples(file) if e.question_id in ids])
+
+
+def labels(labelling_pass: str) -> list[Mapping[str, Any]]:
+    """All labels of a pass that were taken in, by batch."""
+    files = sorted((DATA / "labels" / labelling_pass).glob("*.jsonl"))
+    return [loads(line) for file in files for line in file.read_text("utf-8").split("\n") if line]
+
+
+def made_by_a1() -> dict[str, Mapping[str, Any]]:
+    return {row["session"]: row for row in labels("a1")}
+
+
+def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]:
+    """Batch -> names of the sessions (a1) or queries (a2, b) in it; sessions of one query fall into several batches,
+    so that nobody labels one with the other in view."""
+    if labelling_pass == "a1":
+        parts = [list(whole.sessions)[n::BATCHES_OF_SESSIONS] for n in range(BATCHES_OF_SESSIONS)]
+    else:
+        names = list(whole.queries)
+        parts = [names[n : n + QUERIES_A_BATCH] for n in range(0, len(names), QUERIES_A_BATCH)]
+    return {f"batch_{n:02d}": part for n, part in enumerate(parts, start=1)}
+
+
+def bundles(arguments: argparse.Namespace) -> None:
+    whole, which = frame(arguments.file), arguments.labelling_pass
+    texts = {name: bundle(which, name, whole) for part in batches(which, whole).values() for name in part}
+    for batch, names in batches(which, whole).items():
+        write_text(Path(arguments.out) / f"{batch}.txt", "\n\n".join(texts[name] for name in names))
+        print(f"{batch}: {len(names)} from {names[0]} to {names[-1]}")
+    hashes = loads(BUNDLES.read_text()) if BUNDLES.exists() else {}
+    hashes[which] = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    write_text(BUNDLES, json.dumps(hashes, indent=1, sort_keys=True) + "\n")
+
+
+def bundle(which: str, name: str, whole: labelling.Frame) -> str:
+    if which == "a1":
+        return labelling.session_bundle(name, whole.sessions[name])
+    if which == "a2":
+        return labelling.query_bundle(name, whole, made_by_a1())
+    derived = next(row["derived"] for row in labels("a2") if row["query"] == name)
+    cells = labelling.cells_bundle(audit_frame(whole)[name], name)
+    return labelling.query_bundle(name, whole, made_by_a1(), derived) + "\n" + cells
+
+
+def audit_frame(whole: labelling.Frame) -> dict[str, list[tuple[str, str]]]:
+    return labelling.audit_frame(whole, made_by_a1(), labels("a2"))
+
+
+def submit(arguments: argparse.Namespace) -> None:
+    whole, which = frame(arguments.file), arguments.labelling_pass
+    names = batches(which, whole).get(arguments.batch)
+    if names is None:
+        raise InputError(f"{arguments.batch} is none of {', '.join(batches(which, whole))}")
+    given = list(handed_in(Path(arguments.labels)))
+    if which == "a1":
+        taken = labelling.take_a1(given, {name: whole.sessions[name] for name in names})
+    elif which == "a2":
+        taken = labelling.take_a2(given, whole, made_by_a1(), names)
+    else:
+        derived = {row["query"]: [f"{row['query']}.{d['unit']}" for d in row["derived"]] for row in labels("a2")}
+        units = {name: [*labelling.units_of(whole, made_by_a1(), name), *derived[name]] for name in names}
+        cells = audit_frame(whole)
+        taken = labelling.take_b(given, whole, units, {name: cells[name] for name in names})
+    target = DATA / "labels" / which / f"{arguments.batch}.jsonl"
+    write_text(target, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in taken))
+    print(f"taken: {len(taken)} rows in {target.relative_to(ROOT)}")
+
+
+def handed_in(file: Path) -> Iterable[Mapping[str, Any]]:
+    for number, line in enumerate(file.read_text("utf-8").split("\n"), start=1):
+        if line.strip():
+            try:
+                yield loads(line)
+            except ValueError as error:
+                raise InputError(f"{file}: line {number}: {error}") from error
+
+
+if __name__ == "__main__":
+    main()
