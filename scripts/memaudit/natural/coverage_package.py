@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import InputError
-from ..package import Candidate, Package, Query, Unit, build
+from ..package import Candidate, Package, Query, TextSize, Unit, build
 from .build import BuildResult
 from .conversations import SEPARATOR
 from .coverage_rows import (
@@ -209,7 +209,15 @@ def _made_candidate(row: CandidateMemory, ranks: Mapping[str, int], options: Cov
         confidence=row.confidence,
         estimated_value=row.estimated_value,
         estimated_coverage=row.estimated_coverage,
+        size=_size(row),
     )
+
+
+def _size(row: CandidateMemory) -> TextSize | None:
+    """What the text that a pointer stands for measures, where it is not filled in and the pointer says so."""
+    counts = {} if row.pointer is None or row.text is not None else row.pointer.counts
+    sizes = [counts.get(key) for key in ("n_words", "n_chars", "n_bytes")]
+    return None if None in sizes else TextSize(*sizes)
 
 
 def _made_unit(row: EvidenceUnit, required: bool, options: CoverageOptions) -> Unit:
