@@ -5,6 +5,8 @@
     python tools/natural100.py submit PASS BATCH FILE LABELS
                                                        check what a labeller handed in (JSON lines) and keep it as
                                                        data/natural100/labels/PASS/BATCH.jsonl
+    python tools/natural100.py assemble                data/natural100/primary and /adjudicated from the labels
+    python tools/natural100.py text FILE OUT           both packages with all texts filled in, into folder OUT
 
 FILE: LongMemEval-S support slices (JSON); IDS: {"question_ids": [...]} of the paper's Natural-200 draw.
 The labels hold no text of FILE: quotes become pointers. See data/natural100/README.md.
@@ -16,22 +18,34 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from memaudit.analysis.agreement import draw_frame  # noqa: E402
 from memaudit.errors import InputError  # noqa: E402
-from memaudit.natural import labelling  # noqa: E402
+from memaudit.natural import labelled, labelling  # noqa: E402
+from memaudit.natural.conversations import SEPARATOR  # noqa: E402
 from memaudit.natural.conversations_io import load_examples  # noqa: E402
+from memaudit.natural.coverage_package import build_coverage  # noqa: E402
+from memaudit.natural.coverage_package_io import (  # noqa: E402
+    load_coverage_package,
+    write_coverage_package,
+)
+from memaudit.natural.coverage_rows import MANIFEST, PARENT_DECISIONS, TABLE_FILES  # noqa: E402
+from memaudit.natural.pointers import Sessions  # noqa: E402
 from memaudit.natural.strict_json import loads  # noqa: E402
 from memaudit.table_io import write_text  # noqa: E402
 
 DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
+INDEX = DATA / "index.json"
 COUNT, SEED = 100, 0
 BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
 
@@ -51,9 +65,15 @@ def main() -> None:
     submit_.add_argument("batch")
     submit_.add_argument("file")
     submit_.add_argument("labels")
+    commands.add_parser("assemble")
+    text_ = commands.add_parser("text")
+    text_.add_argument("file")
+    text_.add_argument("out")
     arguments = parser.parse_args()
     try:
-        {"choose": choose, "bundles": bundles, "submit": submit}[arguments.command](arguments)
+        {"choose": choose, "bundles": bundles, "submit": submit, "assemble": assemble, "text": text}[arguments.command](
+            arguments
+        )
     except InputError as error:
         raise SystemExit(f"error: {error}") from error
 
@@ -88,6 +108,10 @@ def labels(labelling_pass: str) -> list[Mapping[str, Any]]:
     return [loads(line) for file in files for line in file.read_text("utf-8").split("\n") if line]
 
 
+def index() -> Mapping[str, Any]:
+    return loads(INDEX.read_text("utf-8"))
+
+
 def made_by_a1() -> dict[str, Mapping[str, Any]]:
     return {row["session"]: row for row in labels("a1")}
 
@@ -105,27 +129,50 @@ def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]
 
 def bundles(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
-    texts = {name: bundle(which, name, whole) for part in batches(which, whole).values() for name in part}
+    derived = {row["query"]: row["derived"] for row in labels("a2")}
+    cells = audit_frame() if which == "b" else {}
+    texts = {
+        name: bundle(which, name, whole, derived.get(name, ()), cells.get(name, ()))
+        for part in batches(which, whole).values()
+        for name in part
+    }
     for batch, names in batches(which, whole).items():
         write_text(Path(arguments.out) / f"{batch}.txt", "\n\n".join(texts[name] for name in names))
         print(f"{batch}: {len(names)} from {names[0]} to {names[-1]}")
+    if which == "a1":
+        write_text(INDEX, json.dumps(labelled.index_of(whole), indent=1) + "\n")
     hashes = loads(BUNDLES.read_text()) if BUNDLES.exists() else {}
     hashes[which] = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
     write_text(BUNDLES, json.dumps(hashes, indent=1, sort_keys=True) + "\n")
 
 
-def bundle(which: str, name: str, whole: labelling.Frame) -> str:
+def bundle(which: str, name: str, whole: labelling.Frame, derived: Sequence[Mapping], cells: Sequence[tuple]) -> str:
     if which == "a1":
         return labelling.session_bundle(name, whole.sessions[name])
     if which == "a2":
         return labelling.query_bundle(name, whole, made_by_a1())
-    derived = next(row["derived"] for row in labels("a2") if row["query"] == name)
-    cells = labelling.cells_bundle(audit_frame(whole)[name], name)
-    return labelling.query_bundle(name, whole, made_by_a1(), derived) + "\n" + cells
+    return labelling.query_bundle(name, whole, made_by_a1(), derived) + "\n" + labelling.cells_bundle(cells, name)
 
 
-def audit_frame(whole: labelling.Frame) -> dict[str, list[tuple[str, str]]]:
-    return labelling.audit_frame(whole, made_by_a1(), labels("a2"))
+def audit_frame() -> dict[str, list[tuple[str, str]]]:
+    """Query -> the cells that b labels: the audit frame of a2's coverage (`agreement.draw_frame`).
+
+    Of all queries, also those for which a2 requires nothing: here every unit counts as required.
+    """
+    content, made, labels_ = index(), labels("a1"), labels("a2")
+    tables = labelled.package_tables(content, made, labels_, by_b=False)
+    for row in tables["queries"]:
+        units = (unit["unit_id"] for unit in tables["units"])
+        row["required_unit_ids"] = [u for u in units if u.startswith(row["query_id"] + SEPARATOR)]
+    with tempfile.TemporaryDirectory() as folder:
+        write_coverage_package(folder, tables)
+        drawn = draw_frame(build_coverage(load_coverage_package(folder), "natural100").packages)
+    names = labelled.short_names(content, made, labels_)
+    query_of = {entry["pointer"]["question_id"]: name for name, entry in content["queries"].items()}
+    cells: dict[str, list[tuple[str, str]]] = {name: [] for name in query_of.values()}
+    for package_id, c, u in drawn[["package_id", "candidate_id", "unit_id"]].itertuples(index=False):
+        cells[query_of[package_id]].append((names[c], names[u]))
+    return cells
 
 
 def submit(arguments: argparse.Namespace) -> None:
@@ -141,11 +188,49 @@ def submit(arguments: argparse.Namespace) -> None:
     else:
         derived = {row["query"]: [f"{row['query']}.{d['unit']}" for d in row["derived"]] for row in labels("a2")}
         units = {name: [*labelling.units_of(whole, made_by_a1(), name), *derived[name]] for name in names}
-        cells = audit_frame(whole)
+        cells = audit_frame()
         taken = labelling.take_b(given, whole, units, {name: cells[name] for name in names})
     target = DATA / "labels" / which / f"{arguments.batch}.jsonl"
     write_text(target, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in taken))
     print(f"taken: {len(taken)} rows in {target.relative_to(ROOT)}")
+
+
+def assemble(arguments: argparse.Namespace) -> None:
+    content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
+    manifest = {
+        "generator": labelled.GENERATOR,
+        "allowed_inputs": ["the session's turns, cut at 1,800 words", "the session's date"],
+        "forbidden_inputs": ["question", "gold answer", "answer marks", "other sessions"],
+        "label_files": {
+            str(file.relative_to(DATA)): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in sorted((DATA / "labels").rglob("*.jsonl"))
+        },
+    }
+    for name, by_b in (("primary", False), ("adjudicated", True)):
+        write_coverage_package(DATA / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
+    rows = labelled.decisions(content, a2, b)
+    write_text(DATA / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    counts = dict(sorted(Counter(row["status"] for row in rows).items()))
+    write_text(DATA / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
+    print(f"{len(rows)} queries: {counts}")
+
+
+def text(arguments: argparse.Namespace) -> None:
+    sessions = Sessions(load_examples(arguments.file))
+    for name in ("primary", "adjudicated"):
+        rows = {
+            table: [
+                labelled.with_texts(loads(line), sessions)
+                for line in (DATA / name / file).read_text("utf-8").split("\n")
+                if line
+            ]
+            for table, file in TABLE_FILES.items()
+            if (DATA / name / file).exists()
+        }
+        manifest = loads((DATA / name / MANIFEST).read_text("utf-8"))
+        kept = {key: value for key, value in manifest.items() if key not in ("schema_version", "counts", "files")}
+        write_coverage_package(Path(arguments.out) / name, rows, kept)
+        print(f"{Path(arguments.out) / name}: texts filled in")
 
 
 def handed_in(file: Path) -> Iterable[Mapping[str, Any]]:

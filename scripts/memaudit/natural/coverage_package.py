@@ -259,14 +259,16 @@ def time_ranks(example: Example) -> dict[str, int]:
 
 
 def _labels(example: Example) -> list[dict[str, Any]]:
-    """Rows of table `labels`: one an annotator of a cell (source "package" where none is named), zeros too.
+    """Rows of table `labels`: one a labeller of a cell (source "package" where none is named), zeros too.
 
+    A cell that states `labels` gives a row for each of them, else one with its value for each annotator.
     A source that labelled a pair more than once has passes "1", "2", ... in file order.
     """
     passes: Counter[tuple[str, str, str]] = Counter()
     rows = []
     for cell in example.cells:
-        for source in cell.annotator_ids or (PACKAGE_SOURCE,):
+        labels = cell.labels or dict.fromkeys(cell.annotator_ids or (PACKAGE_SOURCE,), cell.value)
+        for source, value in labels.items():
             key = (cell.candidate_id, cell.unit_id, source)
             passes[key] += 1
             rows.append(
@@ -276,7 +278,7 @@ def _labels(example: Example) -> list[dict[str, Any]]:
                     "unit_id": cell.unit_id,
                     "source": source,
                     "pass": str(passes[key]),
-                    "value": cell.value,
+                    "value": value,
                     "status": cell.status or NO_STATUS,
                 }
             )
