@@ -170,7 +170,7 @@ def fill_in(package: CoveragePackage, sessions: Sessions | None) -> CoveragePack
         if query.pointer is None:
             return query
         if sessions is None:
-            unfilled[query.place.file] += 1
+            unfilled[query.place.file] += query.question is None
             return query
         try:
             question, answer = sessions.question(query.pointer)
