@@ -46,6 +46,7 @@ DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
+COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
 BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
 
@@ -129,21 +130,30 @@ def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]
 
 def bundles(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
-    derived = {row["query"]: row["derived"] for row in labels("a2")}
-    cells = audit_frame() if which == "b" else {}
-    texts = {
-        name: bundle(which, name, whole, derived.get(name, ()), cells.get(name, ()))
-        for part in batches(which, whole).values()
-        for name in part
-    }
+    texts = bundle_texts(which, whole)
     for batch, names in batches(which, whole).items():
         write_text(Path(arguments.out) / f"{batch}.txt", "\n\n".join(texts[name] for name in names))
         print(f"{batch}: {len(names)} from {names[0]} to {names[-1]}")
     if which == "a1":
         write_text(INDEX, json.dumps(labelled.index_of(whole), indent=1) + "\n")
     hashes = loads(BUNDLES.read_text()) if BUNDLES.exists() else {}
-    hashes[which] = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    hashes[which] = hashes_of(texts)
     write_text(BUNDLES, json.dumps(hashes, indent=1, sort_keys=True) + "\n")
+
+
+def bundle_texts(which: str, whole: labelling.Frame) -> dict[str, str]:
+    """Name of each session (a1) or query (a2, b) -> what its labeller is given."""
+    derived = {row["query"]: row["derived"] for row in labels("a2")} if which == "b" else {}
+    cells = audit_frame() if which == "b" else {}
+    return {
+        name: bundle(which, name, whole, derived.get(name, ()), cells.get(name, ()))
+        for part in batches(which, whole).values()
+        for name in part
+    }
+
+
+def hashes_of(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 
 def bundle(which: str, name: str, whole: labelling.Frame, derived: Sequence[Mapping], cells: Sequence[tuple]) -> str:
@@ -196,6 +206,35 @@ def submit(arguments: argparse.Namespace) -> None:
 
 
 def assemble(arguments: argparse.Namespace) -> None:
+    print(f"queries: {assemble_into(DATA)}")
+    card = (DATA / "README.md").read_text("utf-8")
+    before, _, rest = card.partition(COUNTS_BEGIN)
+    write_text(DATA / "README.md", before + counts_table() + rest.partition(COUNTS_END)[2])
+
+
+def counts_table() -> str:
+    """The table of counts in the data card, between its marks."""
+    content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
+    statuses = Counter(row["status"] for row in labelled.decisions(content, a2, b))
+    kinds = Counter(candidate["type"] for row in made for candidate in row["candidates"])
+    rows = {
+        "queries": len(content["queries"]),
+        "sessions": len(content["sessions"]),
+        "evidence units of pass A1": sum(len(row["units"]) for row in made),
+        "evidence units derived in pass A2": sum(len(row["derived"]) for row in a2),
+        "sessions with a raw span": sum(bool(row["units"]) for row in made),
+        **{f"candidates: {kind}": n for kind, n in sorted(kinds.items())},
+        "positive coverage labels of pass A2": sum(len(row["coverage"]) for row in a2),
+        "cells labelled by pass B": sum(len(row["cells"]) for row in b),
+        "positive coverage labels of pass B": sum(v > 0 for row in b for _, _, v in row["cells"]),
+        **{f"queries {status}": n for status, n in sorted(statuses.items())},
+    }
+    lines = [COUNTS_BEGIN, "| what | number |", "|---|---|", *(f"| {what} | {n:,} |" for what, n in rows.items())]
+    return "\n".join([*lines, COUNTS_END])
+
+
+def assemble_into(folder: Path) -> dict[str, int]:
+    """Write both packages and all decisions; returns how many queries have each status."""
     content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
     manifest = {
         "generator": labelled.GENERATOR,
@@ -207,12 +246,12 @@ def assemble(arguments: argparse.Namespace) -> None:
         },
     }
     for name, by_b in (("primary", False), ("adjudicated", True)):
-        write_coverage_package(DATA / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
+        write_coverage_package(folder / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
     rows = labelled.decisions(content, a2, b)
-    write_text(DATA / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))
-    write_text(DATA / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
-    print(f"{len(rows)} queries: {counts}")
+    write_text(folder / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
+    return counts
 
 
 def text(arguments: argparse.Namespace) -> None:
