@@ -123,12 +123,13 @@ def test_rows_under_another_spelling(results, capsys, stage, kind):
 
 
 @pytest.mark.parametrize(
-    "column, value", [("suite", "costs"), ("cost_model", "words"), ("k", 2), ("saturation", "linear"), ("budget", 9)]
+    "column, value",
+    [("suite", "costs"), ("cost_model", "words"), ("k", 2), ("saturation", "linear"), ("budget", lambda b: b + 100)],
 )
 @pytest.mark.parametrize("stage, kind", [("solutions", "solutions"), ("scores", "scores")])
 def test_a_column_that_is_not_its_folder(results, capsys, stage, kind, column, value):
     path = file_of(results, stage, kind)
-    rewrite(path, lambda rows: [row | {column: value} for row in rows])
+    rewrite(path, lambda rows: [row | {column: value(row[column]) if callable(value) else value} for row in rows])
     assert_caught(results, capsys, re.escape(str(path)))
 
 

@@ -61,7 +61,7 @@ class SuiteRun:
         self._problems: dict[str, Problems] = {}
         self._hashes: dict[int, str] = {}
         # Of each setting: its problems on the full pool, what is there (bundle, pool, package, budget; of curves
-        # without the budget), ids proved by the run's own checks, and those it left at their limit.
+        # without the budget), ids proved by the run's own checks.
         self._at: dict[Setting, Problems] = {}
         self._there: dict[Setting, Counter[tuple[str, str, str, int]]] = defaultdict(Counter)
         self._curves_there: dict[Setting, Counter[tuple[str, str, str]]] = defaultdict(Counter)
@@ -109,7 +109,7 @@ class SuiteRun:
         """Without a manifest: every cost model and budget of budgets/, with every k, saturation and solver found."""
         found = [p for stage in STAGES for p in self._places[stage] if isinstance(p, Place)]
         rows = [] if self._budgets is None else self._budgets.select(["cost_model", "budget_spec"]).to_pylist()
-        models = dict.fromkeys([*(row["cost_model"] for row in rows), *(p.setting.cost_model for p in found)])
+        models = dict.fromkeys([row["cost_model"] for row in rows] or [p.setting.cost_model for p in found])
         specs = dict.fromkeys(row["budget_spec"] for row in rows)
         shapes = sorted({(p.setting.k, p.setting.saturation) for p in found}) or [(1, "cap1")]
         settings = tuple(Setting(model, *shape) for model in models for shape in shapes)
