@@ -25,8 +25,8 @@ from .refused import refused_bytes
 
 JSON, LINES, TEXT = (".json", ".af"), (".jsonl", ".ndjson"), (".md", ".markdown")
 SUFFIXES = (*JSON, *LINES, *TEXT, ".csv", ".parquet")
-# Of what is parsed, embeddings left out: parsed JSON takes up to some twenty times its size in memory.
-MAX_BYTES = 64 << 20
+# Of what is parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
+MAX_BYTES = 48 << 20
 # One row (a JSON line, a CSV field): far more than a memory, far less than what hurts.
 MAX_ROW = 16 << 20
 # Of the file (unzipped), embeddings included.
