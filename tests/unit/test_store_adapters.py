@@ -9,10 +9,11 @@ import pytest
 from memaudit.errors import InputError
 from memaudit.stores.adapters import ADAPTERS
 from memaudit.stores.ingest import Document, ingest, match
-from memaudit.stores.ingest_io import read_stores
+from memaudit.stores.ingest_io import memory_columns, read_stores, report_columns
 from memaudit.stores.model import IngestOptions, Store
 from memaudit.stores.registry import guess
 from memaudit.stores.times import minute_stamp, to_utc
+from memaudit.table_io import to_table
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "stores"
 
@@ -251,6 +252,15 @@ def test_repeated_and_missing_ids():
     assert found.report.warnings["no id"][0] == 2 and "repeated id" in found.report.warnings
 
 
+def test_half_characters_in_ids_can_be_written():
+    row = {"id": "a\ud800", "memory": "A", "user_id": "u\ud800", "replaced_by": "b\ud800"}
+    found = one({"results": [row]}, instance_id="q\ud800")
+    (memory,) = found.store.memories
+    assert (memory.memory_id, memory.user_id, memory.superseded_by) == ("a\ufffd", "u\ufffd", "b\ufffd")
+    assert to_table("store_memories", memory_columns([found.store]))["instance_id"].to_pylist() == ["q\ufffd"]
+    assert to_table("ingest", report_columns([found])).num_rows > 4
+
+
 def test_rows_that_are_no_memories():
     found = one({"results": [{"id": "1", "memory": "A"}, 5, None, {"id": "2", "memory": ["x"]}]})
     assert found.report.skipped == {"row is no object": 2, "text is no string": 1}
@@ -322,6 +332,11 @@ def test_empty_stores_have_the_format_of_the_others():
         ("q0", "mem0", 0),
         ("q1", "mem0", 1),
     ]
+
+
+def test_rows_of_several_users_are_told():
+    rows = [{"id": u, "memory": u, "user_id": u} for u in "ab"]
+    assert one(rows).report.warnings["several users"][0] == 2 and not one(rows[:1]).report.warnings
 
 
 def test_one_store_says_its_example():

@@ -52,7 +52,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         if not body.strip():
             builder.skip("no text")
             continue
-        builder.add(
+        builder.add_views(
             row.get("id"),
             {view: views[view] for view in wanted},
             time=builder.row_time(row, "timestamp", read=minute_stamp),

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -84,36 +83,40 @@ class Builder:
         values = (lookup(row, key) for key in keys)
         return self.time(next((v for v in values if v not in (None, "")), None), read)
 
-    def add(self, memory_id: Any, texts: str | Mapping[str, str], **more) -> bool:
-        """Keep the current row under each view (a text alone is view `more["view"]`, else ""); False if skipped.
+    def add(self, memory_id: Any, text: Any, *, view: str = "", **more) -> bool:
+        """Keep the current row; False where it is skipped: without text, or, with a warning, of another type.
 
-        No text, or text of blanks alone, is skipped; what is no string is skipped with a warning. `more`: fields
-        of Memory.
+        `more`: fields of Memory.
         """
+        return self._add(memory_id, {view: text}, MEMORY, more)
+
+    def add_views(self, memory_id: Any, texts: Mapping[str, Any], **more) -> bool:
+        """`add` of one memory under several views, view -> text; views without text are left out."""
         return self._add(memory_id, texts, MEMORY, more)
 
-    def tombstone(self, memory_id: str, text: str, **more) -> bool:
+    def tombstone(self, memory_id: Any, text: str, **more) -> bool:
         """Keep the current row as a tombstone, if these are wanted."""
         if not self.options.tombstones:
             self.skip("tombstone, switched off")
             return False
-        return self._add(memory_id, text, TOMBSTONE, more)
+        return self._add(memory_id, {"": text}, TOMBSTONE, more)
 
-    def _add(self, memory_id: Any, texts: str | Mapping[str, str], kind: str, more: dict[str, Any]) -> bool:
-        position = more.pop("position", self._read - 1)
-        views = texts if isinstance(texts, Mapping) else {more.pop("view", ""): texts}
-        if all(text is None or (isinstance(text, str) and not text.strip()) for text in views.values()):
+    def _add(self, memory_id: Any, texts: Mapping[str, Any], kind: str, more: dict[str, Any]) -> bool:
+        position = self._read - 1
+        odd = next((text for text in texts.values() if not isinstance(text, str | None)), None)
+        if odd is not None:
+            self.skip("text is no string", f"row {position + 1}: {shown(odd)}")
+            return False
+        views = {view: text for view, text in texts.items() if text and text.strip()}
+        if not views:
             self.skip("no text")
             return False
-        if not all(isinstance(text, str | None) for text in views.values()):
-            self.skip("text is no string", f"row {position + 1}: {shown(next(iter(views.values())))}")
-            return False
         name = self._unique(self._id(memory_id, position))
-        group = _clean(more.pop("group", None) or name)
+        more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}
+        group = more.pop("group", None) or name
         for view, text in views.items():
-            if text and text.strip():
-                memory = Memory(name, self._text(text), position, group, view=view, representation_type=kind, **more)
-                self._memories.append(memory)
+            memory = Memory(name, self._text(text), position, group, view=view, representation_type=kind, **more)
+            self._memories.append(memory)
         if kind == MEMORY:
             self._kept += 1
         else:
@@ -145,7 +148,9 @@ class Builder:
 
     def finish(self, instance_id: str | None) -> Ingest:
         """The store and its report. InputError in strict mode where the export is partial or there is a warning."""
+        instance_id = None if instance_id is None else _clean(instance_id)
         self._warn_of_import_times()
+        self._warn_of_users()
         name = self.options.name or self._system
         report = IngestReport(
             name,
@@ -174,6 +179,11 @@ class Builder:
                 f"stand under another key, name it as time_key",
             )
 
+    def _warn_of_users(self) -> None:
+        users = sorted({m.user_id for m in self._memories if m.user_id is not None})
+        if len(users) > 1:
+            self.warn("several users", f"{shown(users)}; export one, or split the rows by instance_key", len(users))
+
 
 def in_time_order(memories: Iterable[Memory]) -> list[Memory]:
     """By time, equal times by position; memories without a time keep their place in the export."""
@@ -201,11 +211,6 @@ def first_of(row: Mapping, *keys: str) -> Any:
 def some_of(row: Mapping, *keys: str) -> dict[str, Any]:
     """What the row holds under `keys`; null, empty lists and objects left out."""
     return {key: row[key] for key in keys if row.get(key) not in (None, [], {}, "")}
-
-
-def with_native_order(memories: Iterable[Memory], ranks: Mapping[str, int]) -> tuple[Memory, ...]:
-    """The memories with the rank of their group in the system's own order."""
-    return tuple(replace(m, native_order=ranks.get(m.group, m.native_order)) for m in memories)
 
 
 def _clean(text: str) -> str:

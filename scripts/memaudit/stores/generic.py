@@ -87,7 +87,7 @@ def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builde
         time=builder.row_time(row, *_keys("time", columns)),
         group=None if group is None else str(group),
         salience=as_salience(value("salience"), builder),
-        native_order=_rank(value("native_order"), builder),
+        native_order=as_rank(value("native_order"), builder),
     )
 
 
@@ -105,7 +105,8 @@ def as_salience(value: Any, builder: Builder) -> float | None:
     return number
 
 
-def _rank(value: Any, builder: Builder) -> int | None:
+def as_rank(value: Any, builder: Builder) -> int | None:
+    """A whole number >= 0, or None; with a warning where it is neither."""
     if value is None:
         return None
     try:

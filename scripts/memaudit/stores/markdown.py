@@ -11,6 +11,7 @@ from .builder import Builder
 from .registry import adapter, not_its_form
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*)")
+_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
@@ -63,7 +64,7 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
         if title or is_rule or bullet or leaves:
             if block.lines and (block.has_text or not block.is_bullet):
                 yield block
-            heading = title[2].strip().rstrip("#").strip() if title else heading
+            heading = _CLOSING.sub("", title[2]).strip() if title else heading
             block = _Block(heading, is_bullet=bool(bullet))
         if is_rule:
             continue

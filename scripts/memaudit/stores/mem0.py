@@ -113,7 +113,7 @@ def _tell_partial(pages: list[Mapping[str, Any]], total: int, builder: Builder) 
 def _read_history(history: Any, live: Mapping[str, str], builder: Builder) -> None:
     events: dict[str, list[Mapping[str, Any]]] = {}
     for event in builder.rows(_events(history), "history event"):
-        if event.get("event") not in _EVENT_ORDER:
+        if not isinstance(event.get("event"), str) or event["event"] not in _EVENT_ORDER:
             builder.skip("history: no ADD, UPDATE or DELETE", f"event {event.get('event')!r}")
         elif event.get("memory_id") is None:
             builder.skip("history: no memory_id", f"event {event.get('id')!r}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import shown
 from .builder import Builder, some_of
+from .generic import as_rank
 from .registry import adapter, not_its_form, row_keys
 
 _LISTS = ("memories", "core_memories", "archival_memories")
@@ -41,14 +42,12 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     ranks = _ranks(content.get("native_order"), len(memories), builder)
     for position, (own_view, row) in enumerate(memories):
         for memory in builder.rows([row], "memory"):
-            texts = _texts(memory, view, own_view)
             rank = memory.get("native_order")
-            builder.add(
+            builder.add_views(
                 memory.get("memory_id"),
-                texts,
-                native_order=ranks.get(position, rank if isinstance(rank, int) else None),
+                _texts(memory, view, own_view),
+                native_order=ranks.get(position, as_rank(rank, builder)),
                 details=some_of(memory, *_DETAILS),
-                **({} if isinstance(texts, Mapping) else {"view": own_view}),
             )
 
 
@@ -70,11 +69,12 @@ def _id(row: Any) -> Any:
     return str(row.get("memory_id")) if isinstance(row, Mapping) else None
 
 
-def _texts(memory: Mapping[str, Any], view: str | None, own_view: str) -> Any:
+def _texts(memory: Mapping[str, Any], view: str | None, own_view: str) -> dict[str, Any]:
+    """View -> text: A-Mem's two under their keys, else the one text under the list's own view."""
     if own_view or not set(_AMEM_TEXTS.values()) & set(memory):
-        return memory.get("text")
-    wanted = _AMEM_TEXTS if view == "both" else {view or "full": _AMEM_TEXTS.get(view or "full", "full_text")}
-    return {name: memory.get(key) for name, key in wanted.items()}
+        return {own_view: memory.get("text")}
+    wanted = _AMEM_TEXTS if view == "both" else [view if view in _AMEM_TEXTS else "full"]
+    return {name: memory.get(_AMEM_TEXTS[name]) for name in wanted}
 
 
 def _ranks(order: Any, count: int, builder: Builder) -> dict[int, int]:
