@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,9 +34,24 @@ KNOWN_TYPES = (
 )
 
 
+class TextSize(NamedTuple):
+    """What a text measures: words (runs without white space), characters (code points), UTF-8 bytes."""
+
+    words: int
+    chars: int
+    bytes: int
+
+
+def size_of(text: str) -> TextSize:
+    return TextSize(len(text.split()), len(text), len(text.encode("utf-8")))
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """One candidate memory as a source gives it. cost: positive whole units; confidence >= 0."""
+    """One candidate memory as a source gives it. cost: positive whole units; confidence >= 0.
+
+    size: of a text that is not here (it stands elsewhere and may not be copied); None where `text` is.
+    """
 
     candidate_id: str
     group_id: str
@@ -46,6 +62,7 @@ class Candidate:
     confidence: float = 1.0
     estimated_value: float | None = None
     estimated_coverage: Mapping[str, float] | None = None
+    size: TextSize | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +105,7 @@ class VisiblePackage:
     time_index: np.ndarray
     estimated_value: tuple[float | None, ...]
     estimated_coverage: tuple[Mapping[str, float] | None, ...]
+    size: tuple[TextSize | None, ...]
 
     def __len__(self) -> int:
         return len(self.candidate_ids)
@@ -181,6 +199,7 @@ class Package:
             time_index=v.time_index[order],
             estimated_value=tuple(v.estimated_value[i] for i in order),
             estimated_coverage=tuple(v.estimated_coverage[i] for i in order),
+            size=tuple(v.size[i] for i in order),
         )
         sizes = np.diff(self.cov_ptr)[order]
         ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -211,6 +230,8 @@ def build(
     for c in candidates:
         if not isinstance(c.cost, int | np.integer) or c.cost < 1:
             raise InputError(f"{where}: candidate {c.candidate_id}: cost {c.cost!r} is not a positive whole number")
+        if c.size is not None and (c.text is not None or min(c.size) < 0):
+            raise InputError(f"{where}: candidate {c.candidate_id}: a size >= 0 stands for a text that is absent")
     for u in units:
         if not (u.weight >= 0 and np.isfinite(u.weight)):
             raise InputError(f"{where}: unit {u.unit_id}: weight {u.weight!r} is not a number >= 0")
@@ -239,6 +260,7 @@ def build(
         time_index=np.array([c.time_index for c in ordered], dtype=np.int64),
         estimated_value=tuple(c.estimated_value for c in ordered),
         estimated_coverage=tuple(c.estimated_coverage for c in ordered),
+        size=tuple(c.size for c in ordered),
     )
     return Package(
         suite,

@@ -66,6 +66,7 @@ PACKAGES = _table(
     },
     {"seed": _int},
 )
+# n_*: what a text that is absent (it stands elsewhere and may not be copied) measures, all three or none.
 # estimated_value / estimated_coverage: a supplied estimate that a writer may see; null = none supplied.
 CANDIDATES = _table(
     "candidates",
@@ -81,6 +82,9 @@ CANDIDATES = _table(
     },
     {
         "text": _str,
+        "n_words": _int,
+        "n_chars": _int,
+        "n_bytes": _int,
         "estimated_value": _float,
         "estimated_coverage": pa.list_(pa.struct([("unit_id", _str), ("coverage", _float)])),
     },

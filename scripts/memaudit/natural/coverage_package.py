@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import InputError
-from ..package import Candidate, Package, Query, Unit, build
+from ..package import Candidate, Package, Query, TextSize, Unit, build
 from .build import BuildResult
 from .conversations import SEPARATOR
 from .coverage_rows import (
@@ -209,7 +209,15 @@ def _made_candidate(row: CandidateMemory, ranks: Mapping[str, int], options: Cov
         confidence=row.confidence,
         estimated_value=row.estimated_value,
         estimated_coverage=row.estimated_coverage,
+        size=_size(row),
     )
+
+
+def _size(row: CandidateMemory) -> TextSize | None:
+    """What the text that a pointer stands for measures, where it is not filled in and the pointer says so."""
+    counts = {} if row.pointer is None or row.text is not None else row.pointer.counts
+    sizes = [counts.get(key) for key in ("n_words", "n_chars", "n_bytes")]
+    return None if None in sizes else TextSize(*sizes)
 
 
 def _made_unit(row: EvidenceUnit, required: bool, options: CoverageOptions) -> Unit:
@@ -251,14 +259,16 @@ def time_ranks(example: Example) -> dict[str, int]:
 
 
 def _labels(example: Example) -> list[dict[str, Any]]:
-    """Rows of table `labels`: one an annotator of a cell (source "package" where none is named), zeros too.
+    """Rows of table `labels`: one a labeller of a cell (source "package" where none is named), zeros too.
 
+    A cell that states `labels` gives a row for each of them, else one with its value for each annotator.
     A source that labelled a pair more than once has passes "1", "2", ... in file order.
     """
     passes: Counter[tuple[str, str, str]] = Counter()
     rows = []
     for cell in example.cells:
-        for source in cell.annotator_ids or (PACKAGE_SOURCE,):
+        labels = cell.labels or dict.fromkeys(cell.annotator_ids or (PACKAGE_SOURCE,), cell.value)
+        for source, value in labels.items():
             key = (cell.candidate_id, cell.unit_id, source)
             passes[key] += 1
             rows.append(
@@ -268,7 +278,7 @@ def _labels(example: Example) -> list[dict[str, Any]]:
                     "unit_id": cell.unit_id,
                     "source": source,
                     "pass": str(passes[key]),
-                    "value": cell.value,
+                    "value": value,
                     "status": cell.status or NO_STATUS,
                 }
             )

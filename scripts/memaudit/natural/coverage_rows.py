@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import InputError
 from .conversations import SEPARATOR
 
 # Table -> file (each also with .gz); the first five are the package, the others may be absent.
@@ -75,6 +76,15 @@ class Pointer:
 
 
 @dataclass(frozen=True)
+class QuestionPointer:
+    """A question and its gold answer in conversations that the package does not hold; sha256 of both texts."""
+
+    question_id: str
+    question_sha256: str
+    answer_sha256: str
+
+
+@dataclass(frozen=True)
 class Span:
     """A verbatim quote a unit rests on. session_id and experience_id say where, as far as the source does."""
 
@@ -124,6 +134,7 @@ class CoverageQuery:
     primary: tuple[str, ...] | None
     answer_session_ids: tuple[str, ...]
     status: str | None
+    pointer: QuestionPointer | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +162,10 @@ class CandidateMemory:
 
 @dataclass(frozen=True)
 class CoverageCell:
-    """One label: the candidate covers the unit by `value` in [0, 1]."""
+    """One label: the candidate covers the unit by `value` in [0, 1].
+
+    labels: what each of several labellers said, where the row states it; `value` is then what counts.
+    """
 
     place: Place
     candidate_id: str
@@ -159,6 +173,7 @@ class CoverageCell:
     value: float
     annotator_ids: tuple[str, ...]
     status: str | None
+    labels: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -367,6 +382,15 @@ def _pointer(row: _Row) -> Pointer | None:
     return Pointer(session_id, sha256.lower(), unit, start, end, roles, cut_mark, counts)
 
 
+def read_pointer(values: Mapping[str, Any]) -> Pointer:
+    """The pointer of its JSON form; InputError with everything that is wrong with it."""
+    findings: list[Finding] = []
+    pointer = _pointer(_Row(Place("pointer", 0), values, findings))
+    if pointer is None or findings:
+        raise InputError("; ".join(map(str, findings)))
+    return pointer
+
+
 def _range(row: _Row, key: str) -> tuple[int | None, int | None]:
     value = row.values[key]
     whole = isinstance(value, list) and len(value) == 2 and all(type(v) is int for v in value)
@@ -412,18 +436,30 @@ def _spans(row: _Row) -> tuple[Span, ...]:
 
 def _query(row: _Row) -> CoverageQuery | None:
     query_id = row.id("query_id")
+    pointer = _question_pointer(row)
+    absent = "incomplete" if pointer is None else ""
     made = CoverageQuery(
         place=row.place,
         query_id=query_id or "",
-        question=row.text("question", absent="incomplete"),
-        answer=row.scalar("answer", absent="incomplete"),
+        question=row.text("question", absent=absent),
+        answer=row.scalar("answer", absent=absent),
         category=row.text("category", absent="incomplete"),
         required=tuple(dict.fromkeys(row.strings("required_unit_ids", absent="incomplete") or ())),
         primary=row.strings("primary_required_unit_ids"),
         answer_session_ids=row.strings("answer_session_ids", absent="incomplete") or (),
         status=row.text("adjudication_status"),
+        pointer=pointer,
     )
     return made if query_id else None
+
+
+def _question_pointer(row: _Row) -> QuestionPointer | None:
+    raw = row.values.get("pointer")
+    inner = None if raw is None else row.inner("pointer", raw)
+    if inner is None:
+        return None
+    parts = [inner.text(key, absent="missing") for key in ("question_id", "question_sha256", "answer_sha256")]
+    return None if None in parts else QuestionPointer(*parts)
 
 
 def _candidate(row: _Row) -> CandidateMemory | None:
@@ -442,7 +478,7 @@ def _candidate(row: _Row) -> CandidateMemory | None:
         confidence=float(row.number("confidence", low=0) or 1.0),
         time_index=row.whole("time_index"),
         estimated_value=row.number("estimated_value", low=-math.inf),
-        estimated_coverage=_estimated_coverage(row),
+        estimated_coverage=_by_name(row, "estimated_coverage"),
     )
     return made if candidate_id else None
 
@@ -455,18 +491,18 @@ def _cost(row: _Row) -> int | None:
     return row.whole(key, low=1)
 
 
-def _estimated_coverage(row: _Row) -> Mapping[str, float] | None:
-    """{unit id: value}, or a list of {unit_id, coverage}."""
-    raw = row.values.get("estimated_coverage")
+def _by_name(row: _Row, key: str) -> Mapping[str, float] | None:
+    """Values in [0, 1] by unit (or labeller): {name: value}, or a list of {unit_id, coverage}."""
+    raw = row.values.get(key)
     if raw is None:
         return None
     if isinstance(raw, list) and all(isinstance(v, Mapping) and isinstance(v.get("unit_id"), str) for v in raw):
         raw = {v["unit_id"]: v.get("coverage") for v in raw}
-    inner = row.inner("estimated_coverage", raw)
+    inner = row.inner(key, raw)
     if inner is None:
         return None
-    values = {unit_id: inner.number(unit_id, low=0, high=1, absent="missing") for unit_id in raw}
-    return {unit_id: float(value) for unit_id, value in values.items() if value is not None}
+    values = {name: inner.number(name, low=0, high=1, absent="missing") for name in raw}
+    return {name: float(value) for name, value in values.items() if value is not None}
 
 
 def _cell(row: _Row) -> CoverageCell | None:
@@ -477,9 +513,11 @@ def _cell(row: _Row) -> CoverageCell | None:
     if value is not None and label is not None and label != coverage_label(value):
         row.note("label_mismatch", f"coverage_label is {label}, and a coverage of {value!r} is {coverage_label(value)}")
     annotators, status = row.strings("annotator_ids") or (), row.text("adjudication_status")
+    labels = _by_name(row, "labels") or {}
     if candidate_id is None or unit_id is None or value is None:
         return None
-    return CoverageCell(row.place, candidate_id, unit_id, float(value), tuple(dict.fromkeys(annotators)), status)
+    annotators = tuple(dict.fromkeys(annotators))
+    return CoverageCell(row.place, candidate_id, unit_id, float(value), annotators, status, labels)
 
 
 def coverage_label(value: float) -> str:

@@ -21,7 +21,13 @@ def recost(packages: Sequence[Package], cost_model: str, parameters: Mapping[str
         return list(packages)
     return [
         p.with_costs(
-            cost_of_texts(cost_model, p.visible.text, parameters, f"package {p.package_id} of suite {p.suite}")
+            cost_of_texts(
+                cost_model,
+                p.visible.text,
+                p.visible.size,
+                parameters,
+                f"package {p.package_id} of suite {p.suite}",
+            )
         )
         for p in packages
     ]
