@@ -1,6 +1,6 @@
 """Union packages, losses and pruning rules of exported stores, against exhaustive search and plain references."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memaudit.costs import BUILT_IN
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
-from memaudit.package import Candidate, Unit, build
+from memaudit.package import Candidate, TextSize, Unit, build
 from memaudit.stores.model import Memory, Store
 from memaudit.stores.pruning import RULES, best_subset
 from memaudit.stores.union import Labelled, losses, store_package, union
@@ -57,6 +57,21 @@ def test_the_union_contains_package_and_store(data):
     top = opt(both, budget, saturation)
     assert top >= max(opt(package, budget, saturation), opt(alone.package, budget, saturation))
     assert top == max(value(both, s, saturation) for s in selections(both, budget))
+
+
+@given(packages(texts=True, estimates=True))
+def test_the_packages_candidates_stay_as_they_are(package):
+    """Every field of them; a union with an empty store is the package itself."""
+    same = union(package, [Labelled(Store("s", "mem0", None, ()))], words)
+    for field in fields(same.visible):
+        ours, theirs = (getattr(p.visible, field.name) for p in (same, package))
+        assert list(ours) == list(theirs), field.name
+    assert (same.content_hash, same.units, same.queries) == (package.content_hash, package.units, package.queries)
+
+
+def test_sizes_of_absent_texts_stay():
+    sized = build("s", "p", "d", None, [Candidate("c", "g", "fact", 3, 5, size=TextSize(1, 2, 3))], UNITS, {}, [])
+    assert union(sized, [], words).visible.size == (TextSize(1, 2, 3),)
 
 
 @settings(max_examples=80)

@@ -121,6 +121,7 @@ def _own_candidates(package: Package) -> list[Candidate]:
             float(v.confidence[i]),
             v.estimated_value[i],
             v.estimated_coverage[i],
+            v.size[i],
         )
         for i in range(len(v))
     ]
