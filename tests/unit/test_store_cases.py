@@ -8,6 +8,7 @@ import pytest
 
 from memaudit import costs
 from memaudit.errors import InputError
+from memaudit.package import size_of
 from memaudit.stores.documents_io import read_document
 from memaudit.stores.ingest import Document, ingest
 from memaudit.stores.ingest_io import memory_columns
@@ -133,7 +134,7 @@ def test_lifecycle_fields():
 
 def test_a_block_longer_than_its_limit():
     ((memory,), report) = read("block text longer than its own limit")
-    assert costs.BUILT_IN["chars"](memory.text) == 2500
+    assert costs.BUILT_IN["chars"](size_of(memory.text)) == 2500
     assert list(report.warnings) == ["longer than its limit"]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..errors import InputError
-from ..package import Candidate, Package, build
+from ..package import Candidate, Package, TextSize, build, size_of
 from .labels import StoreCoverage
 from .model import Memory, Store
 
@@ -33,12 +33,12 @@ class StorePackage:
     memories: tuple[Memory, ...]
 
 
-def union(package: Package, stores: Sequence[Labelled], cost: Callable[[str], int]) -> Package:
+def union(package: Package, stores: Sequence[Labelled], cost: Callable[[TextSize], int]) -> Package:
     """The package with the memories of `stores` (one or several: the joint union), whatever the order given.
 
-    `cost`: of a memory's text. Groups of memories come after the package's in time, and keep the store's order.
-    Raises InputError on two stores of one name, a unit that the package does not have, and where a group of the
-    package has the name of a store's.
+    `cost`: a cost model of memories' texts (costs.py). Groups of memories come after the package's in time, and
+    keep the store's order. Raises InputError on two stores of one name, a unit that the package does not have, and
+    where a group of the package has the name of a store's.
     """
     memories = _candidates(package, stores, cost)
     theirs = set(package.visible.group_ids) & {candidate.group_id for candidate, _, _ in memories}
@@ -52,7 +52,7 @@ def union(package: Package, stores: Sequence[Labelled], cost: Callable[[str], in
     return _build(package, [*_own_candidates(package), *(c for c, _, _ in memories)], {**coverage, **_cells(memories)})
 
 
-def store_package(package: Package, store: Labelled, cost: Callable[[str], int]) -> StorePackage:
+def store_package(package: Package, store: Labelled, cost: Callable[[TextSize], int]) -> StorePackage:
     """The store alone, over the package's units, with the same candidates as in the union."""
     memories = _candidates(package, [store], cost)
     alone = _build(package, [candidate for candidate, _, _ in memories], _cells(memories))
@@ -70,7 +70,7 @@ def _where(package: Package) -> str:
 
 
 def _candidates(
-    package: Package, stores: Sequence[Labelled], cost: Callable[[str], int]
+    package: Package, stores: Sequence[Labelled], cost: Callable[[TextSize], int]
 ) -> list[tuple[Candidate, Memory, Mapping[str, float]]]:
     """Candidate, memory and coverage row of every memory, stores by name."""
     names = [labelled.store.name for labelled in stores]
@@ -96,7 +96,7 @@ def _candidates(
                 candidate_id(store, memory),
                 f"store:{store.name}:{memory.group}",
                 memory.representation_type,
-                cost(memory.text),
+                cost(size_of(memory.text)),
                 first_time[memory.group],
                 memory.text,
             )
