@@ -24,6 +24,11 @@ def one(content, parts=None, **options):
     return found
 
 
+def markdown(text):
+    (found,) = ingest(Document(text, "file", is_text=True))
+    return found
+
+
 def load(name):
     return json.loads((FIXTURES / name).read_text("utf-8"))
 
@@ -199,7 +204,7 @@ Bergen since March.
 
 
 def test_markdown():
-    found = one(MARKDOWN)
+    found = markdown(MARKDOWN)
     assert [(m.text, m.details.get("heading")) for m in found.store.memories] == [
         ("Mira, ferry engineer.", None),
         ("Lives in Bergen,\nnear the harbour", "Home"),
@@ -210,7 +215,12 @@ def test_markdown():
         ("## Code\n```\n- no bullet\n```", "Code"),
     ]
     assert found.report.skipped == {"front matter": 1, "heading without text": 3}
-    assert one("").report.read == 0
+    assert markdown("").report.read == 0
+
+
+def test_markdown_that_looks_like_json():
+    (memory,) = markdown("[1, 2]\n").store.memories
+    assert memory.text == "[1, 2]"
 
 
 def test_generic_columns():
@@ -274,6 +284,7 @@ def test_rows_that_are_no_memories():
         ({"ids": ["1"], "documents": ["d"], "metadatas": [{"source": "s"}], "embeddings": None}, "Chroma dump"),
         ({"what": 1}, "name one of amem"),
         (7, "no known format"),
+        ("A", "the JSON is one string"),
     ],
 )
 def test_refused(content, told):

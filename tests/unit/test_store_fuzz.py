@@ -127,7 +127,9 @@ SHAPES = {
 
 def check(content, options):
     try:
-        found = ingest(Document(content, "file"), options)
+        found = ingest(
+            Document(content, "file", is_text=options.format == "markdown" and isinstance(content, str)), options
+        )
     except InputError as error:
         assert str(error).startswith("file: ") and len(str(error)) < 5000
         return

@@ -21,12 +21,11 @@ from ..errors import InputError, shown
 from ..natural import strict_json
 from .ingest import Document
 from .json_slim import Dropped, slim
+from .model import MAX_PARSED
 from .refused import refused_bytes
 
 JSON, LINES, TEXT = (".json", ".af"), (".jsonl", ".ndjson"), (".md", ".markdown")
 SUFFIXES = (*JSON, *LINES, *TEXT, ".csv", ".parquet")
-# Of what is parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
-MAX_BYTES = 48 << 20
 # One row (a JSON line, a CSV field): far more than a memory, far less than what hurts.
 MAX_ROW = 16 << 20
 # Of the file (unzipped), embeddings included.
@@ -41,7 +40,7 @@ def kind_of(name: str) -> str | None:
     return next((suffix for suffix in SUFFIXES if plain.endswith(suffix)), None)
 
 
-def read_document(path: str | Path, columns: Collection[str] = (), max_bytes: int = MAX_BYTES) -> Document:
+def read_document(path: str | Path, columns: Collection[str] = (), max_bytes: int = MAX_PARSED) -> Document:
     """The file, parsed. `columns`: those of a CSV or Parquet file that are read, others are noted.
 
     Raises InputError naming the file (and the line or column) on one that is missing, of no known kind, refused
@@ -68,7 +67,9 @@ def read_document(path: str | Path, columns: Collection[str] = (), max_bytes: in
         data += chunk
         _refuse_size(path, len(data), max_bytes)
     text = _decoded(bytes(data), str(path))
-    return Document(text if kind in TEXT else _json(text, str(path)), str(path), notes=_notes(dropped))
+    if kind in TEXT:
+        return Document(text, str(path), is_text=True)
+    return Document(_json(text, str(path)), str(path), notes=_notes(dropped))
 
 
 def _chunks(path: Path, size: int = _CHUNK, limit: int = -1) -> Iterator[bytes]:
@@ -90,7 +91,8 @@ def _chunks(path: Path, size: int = _CHUNK, limit: int = -1) -> Iterator[bytes]:
 def _refuse_size(path: Path, size: int, most: int) -> None:
     if size > most:
         raise InputError(
-            f"{path}: more than {most} bytes without embeddings; split it into a folder of one file an example"
+            f"{path}: more than {most} bytes without embeddings; split it into a folder of one file an example, "
+            f"or raise max_bytes (parsed JSON takes up to thirty times its size in memory)"
         )
 
 

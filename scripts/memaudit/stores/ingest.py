@@ -22,12 +22,13 @@ _SHOWN_IDS = 5
 @dataclass(frozen=True)
 class Document:
     """A file, parsed. content: JSON, a list of rows, or text; where: the file, for messages; faults: (reason,
-    detail) of each line that could not be read; notes: what was left out, with counts."""
+    detail) of each line that could not be read; notes: what was left out, with counts; is_text: no JSON."""
 
     content: Any
     where: str
     faults: tuple[tuple[str, str], ...] = ()
     notes: Mapping[str, int] = field(default_factory=dict)
+    is_text: bool = False
 
 
 def ingest(
@@ -46,7 +47,7 @@ def ingest(
     check_columns(options.columns)
     parts = dict(parts or {})
     try:
-        content = _unwrapped(document.content)
+        content = document.content if document.is_text else _unwrapped(document.content)
         reason = refused_json(content)
         if reason:
             raise InputError(reason)
@@ -71,12 +72,12 @@ def ingest(
 
 def _unwrapped(content: Any) -> Any:
     """Some agent files are a JSON string that holds the JSON."""
-    if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
-        try:
-            return strict_json.loads(content)
-        except (ValueError, RecursionError):
-            return content  # text that begins with a bracket
-    return content
+    if not isinstance(content, str):
+        return content
+    try:
+        return strict_json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the JSON is one string, and what it holds is no JSON ({shown(str(error))})") from error
 
 
 def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:

@@ -17,7 +17,7 @@ from .documents_io import SUFFIXES, kind_of, read_document
 from .generic import wanted_columns
 from .ingest import Document, ingest
 from .labels import Labels, labels, with_salience
-from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
+from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store
 from .times import to_utc
 
 WRITTEN, COVERAGE, SALIENCE = "written_stores", "coverage_scoring_calls", "salience_scoring_calls"
@@ -51,7 +51,7 @@ def read_stores(
 
 
 def _document(path: Path, options: IngestOptions) -> Document:
-    return read_document(path, wanted_columns(options))
+    return read_document(path, wanted_columns(options), options.max_bytes)
 
 
 def _label_file(folder: Path, name: str) -> Path | None:
@@ -157,6 +157,9 @@ def ingest_main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--as-of", help="when the export was made: later invalid_at are not past yet")
     parser.add_argument("--column", action="append", default=[], metavar="ROLE=KEY", help="for rows of any origin")
     parser.add_argument("--part", action="append", default=[], metavar="NAME=FILE", help=f"one of {', '.join(PARTS)}")
+    parser.add_argument(
+        "--max-bytes", type=int, default=MAX_PARSED, help="of a file, embeddings left out (%(default)s)"
+    )
     parser.add_argument("--out", type=Path, help="folder for store_memories.parquet and ingest.parquet")
     args = parser.parse_args(argv)
     given = {f.name: getattr(args, f.name) for f in fields(IngestOptions) if f.name not in ("as_of", "columns")}

@@ -25,7 +25,7 @@ class _Block:
     has_text: bool = False
 
 
-@adapter("markdown", "memory_file", lambda content: isinstance(content, str), is_text=True)
+@adapter("markdown", "memory_file", lambda content: isinstance(content, str))
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """A bullet is its text without the mark, continuation lines and all; nested bullets are memories of their own.
 

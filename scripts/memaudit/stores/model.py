@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+# Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
+MAX_PARSED = 48 << 20
 MEMORY, TOMBSTONE = "memory", "tombstone"
 
 
@@ -110,7 +112,7 @@ class IngestOptions:
     strict: partial exports and warnings are errors. tombstones: keep memories of that type. instance_id: the
     example that a file with one store belongs to. instance_key: dotted key of a row that holds it. time_key:
     dotted key of a row that holds its time. as_of: when the export was made (Graphiti). columns: role (text, id,
-    time, group, salience, instance) -> dotted key, for format `generic`.
+    time, group, salience, instance) -> dotted key, for format `generic`. max_bytes: of a file without embeddings.
     """
 
     format: str | None = None
@@ -123,6 +125,7 @@ class IngestOptions:
     time_key: str | None = None
     as_of: datetime | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    max_bytes: int = MAX_PARSED
 
 
 DEFAULT_OPTIONS = IngestOptions()

@@ -21,7 +21,7 @@ _SAMPLED_ROWS = 20
 @dataclass(frozen=True)
 class Adapter:
     """A format. system: whose stores these are; views: the first is the default; parts: what further files may
-    hold; recognises(content): whether a content looks like it; is_text: it reads text, not JSON."""
+    hold; recognises(content): whether a content looks like it."""
 
     name: str
     system: str
@@ -29,7 +29,6 @@ class Adapter:
     read: Callable[[Any, Builder, Mapping[str, Any]], None]
     views: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
-    is_text: bool = False
 
     def view(self, wanted: str | None) -> str:
         """The wanted view, or the default; InputError where the format has no such view."""
@@ -45,7 +44,7 @@ ADAPTERS: dict[str, Adapter] = {}
 
 
 def adapter(name: str, system: str, recognises: Callable[[Any], bool], **more):
-    """Register the decorated function as the reader of format `name`; `more`: views, parts, is_text."""
+    """Register the decorated function as the reader of format `name`; `more`: views, parts."""
 
     def register(read):
         if name in ADAPTERS:
