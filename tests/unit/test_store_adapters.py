@@ -93,6 +93,28 @@ def test_mem0_keys_of_other_versions():
     assert [one([row]).store.memories[0].text for row in rows] == ["typescript", "payload", "flat payload"]
 
 
+def test_mem0_events_of_a_memory_go_by_kind_then_time():
+    """A deletion may be dated with the creation of what it deletes, or before; updates go by their own time."""
+
+    def event(kind, old, new, updated_at):
+        return {"memory_id": "m", "event": kind, "old_memory": old, "new_memory": new, "updated_at": updated_at}
+
+    history = [
+        event("DELETE", None, None, "2026-01-01T00:00:00Z"),
+        event("UPDATE", "B", "C", "2026-01-04T00:00:00Z"),
+        event("UPDATE", "A", "B", "2026-01-03T00:00:00Z"),
+        event("ADD", None, "A", "2026-01-02T00:00:00Z"),
+    ]
+    found = one([], {"history": history}, format="mem0")
+    gone = {m.memory_id: m.text for m in found.store.memories}
+    assert gone == {
+        "m#superseded.1": "No longer valid: A",
+        "m#superseded.2": "No longer valid: B",
+        "m#deleted": "No longer valid: C",
+    }
+    assert found.report.warnings == {}
+
+
 @pytest.mark.parametrize(("rows", "warned"), [(20, True), (21, False), (100, True)])
 def test_mem0_default_limits(rows, warned):
     found = one({"results": [{"id": str(i), "memory": f"m{i}"} for i in range(rows)]})
@@ -138,6 +160,17 @@ def test_amem_views_share_a_group():
     as_map = {note["id"]: {k: v for k, v in note.items() if k != "id"} for note in notes}
     assert one(as_map).store == one(notes).store
     assert one(notes).store.memories[0].text.startswith("content: Speaker mira says : I have a dentist")
+
+
+def test_amem_metadata_is_cut():
+    note = {"id": "n", "content": "C", "context": "w " * 90, "category": "c", "evolution_history": []}
+    note |= {key: [f"{key[0]}{i}" for i in range(20)] for key in ("keywords", "tags", "links")}
+    (memory,) = one([note], view="metadata").store.memories
+    lines = dict(line.split(": ", 1) for line in memory.text.split("\n"))
+    counts = {key: len(text.split()) for key, text in lines.items()}
+    assert counts == {"context": 80, "keywords": 12, "tags": 12, "links": 8}
+    (full,) = one([note]).store.memories
+    assert full.text.count("k1, ") == 1 and "k19" in full.text and "l0" not in full.text
 
 
 def test_amem_times():
@@ -332,7 +365,8 @@ def test_rows_split_by_a_key():
     for content in (rows, {"count": 4, "results": rows}):
         found = ingest(Document(content, "file"), IngestOptions(instance_key="user_id"))
         assert {f.store.instance_id: texts(f) for f in found} == {"a": ["m0", "m2"], "b": ["m1"]}
-        assert all(bool(f.report.partial) == isinstance(content, dict) for f in found)
+        reasons = ["2 of 3 memories", "1 of 2 memories"] if isinstance(content, dict) else []
+        assert [r.split(";")[0] for f in found for r in f.report.partial] == reasons
     with pytest.raises(InputError, match="row 1: run_id is None"):
         ingest(Document(rows, "file"), IngestOptions(instance_key="run_id"))
 

@@ -136,6 +136,12 @@ def test_hostile_lines_are_counted(tmp_path, monkeypatch):
         read_stores(path, IngestOptions(strict=True))
 
 
+def test_a_byte_order_mark_is_no_content(tmp_path):
+    for name, content in (("a.json", json.dumps(LISTING)), ("b.jsonl", json.dumps(LISTING["results"][0]) + "\r\n")):
+        (found,) = read_stores(write(tmp_path / name, b"\xef\xbb\xbf" + content.encode()))
+        assert texts(found) == ["A"] and not found.report.warnings
+
+
 def test_size_limits(tmp_path, monkeypatch):
     path = write(tmp_path / "a.json", {"results": [{"id": "1", "memory": "x" * 5000}]})
     with pytest.raises(InputError, match="more than 4000 bytes without embeddings"):
@@ -275,7 +281,7 @@ def test_written_stores(tmp_path):
     )
     scores = {"m1": {"salience": 0.5, "rationale": "r"}, "gone": {"salience": 1}}
     lines(tmp_path / "salience_scoring_calls.jsonl", {"instance_id": "q1", "scores": scores})
-    edges = [("m2", "u1", 0.5), ("m2", "u1", 1.0), ("m2", "u2", 0), ("gone", "u1", 1)]
+    edges = [("m2", "u1", 0.5), ("m2", "u1", 1.0), ("m2", "u1", 0.25), ("m2", "u2", 0), ("gone", "u1", 1)]
     edges = [dict(zip(("memory_id", "unit_id", "coverage"), edge, strict=True)) for edge in edges]
     labels = lines(tmp_path / "coverage_scoring_calls.jsonl", {"instance_id": "q1", "coverage_edges": edges})
     first, second = read_stores(tmp_path)
@@ -283,12 +289,14 @@ def test_written_stores(tmp_path):
     assert (second.store.instance_id, second.store.memories) == ("q2", ())
     covered = coverage_of(first.store, read_labels(labels))
     assert covered.cells == {("m2", ""): {"u1": 1.0}}
-    assert (covered.repeats, covered.stale, covered.unlabelled) == (1, ("gone",), ("m1",))
+    assert (covered.repeats, covered.stale, covered.unlabelled) == (2, ("gone",), ("m1",))
 
 
 def test_written_amem_rows(tmp_path):
     rows = [{"memory_id": i, "full_text": f"full {i}", "metadata_text": f"meta {i}"} for i in ("a", "b", "c")]
-    path = lines(tmp_path / "written_stores.jsonl", {"instance_id": "q", "memories": rows, "native_order": [2, 0, 9]})
+    path = lines(
+        tmp_path / "written_stores.jsonl", {"instance_id": "q", "memories": rows, "native_order": [2, 2, 0, 9]}
+    )
     (full,) = read_stores(path)
     assert [(m.text, m.view, m.native_order) for m in full.store.memories] == [
         ("full a", "full", 1),
@@ -296,6 +304,7 @@ def test_written_amem_rows(tmp_path):
         ("full c", "full", 0),
     ]
     assert full.report.notes == {"native order: positions out of range": 1}
+    assert "native order repeats" in full.report.warnings
     (both,) = read_stores(path, IngestOptions(view="both"))
     assert [(m.group, m.view) for m in both.store.memories][:2] == [("a", "full"), ("a", "metadata")]
     labels = lines(

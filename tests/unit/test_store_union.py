@@ -166,7 +166,7 @@ def test_recency_native_order_and_salience():
         memory("mid", 3, 1, native_order=0, salience=1.0),
         memory("new", 2, 2, salience=0.0),
     )
-    assert chosen_ids("recency", stored, 3) == ["old", "new"]
+    assert chosen_ids("recency", stored, 3) == ["old", "new"] and chosen_ids("recency", stored, 2) == ["new"]
     assert chosen_ids("native_order", stored, 4) == ["old", "mid"]
     assert chosen_ids("native_order", stored, 6) == ["old", "mid"]
     assert chosen_ids("salience", stored, 3) == ["old"] and chosen_ids("salience", stored, 9) == ["old", "mid"]
@@ -175,6 +175,16 @@ def test_recency_native_order_and_salience():
         with pytest.raises(InputError, match=rule):
             RULES[rule](stored_of(memory("m", 1, 0)), None, 1)
     assert all(rule(stored_of(), scale(stored_of().package), 5) == [] for rule in RULES.values())
+
+
+def test_views_of_a_memory_are_not_kept_together():
+    views = [replace(memory("m", cost, 0), view=view) for view, cost in (("full", 3), ("metadata", 1))]
+    coverage = {("m", "full"): {"a": 1.0}, ("m", "metadata"): {"b": 0.5}}
+    stored = stored_of(*views, coverage=coverage)
+    assert len(stored.package.visible.group_ids) == 1
+    assert opt(stored.package, 9) == 1 < value(stored.package, [0, 1])
+    both = union(PACKAGE, [Labelled(Store("s", "amem", None, tuple(views)), coverage)], words)
+    assert both.visible.group_ids == ("g", "store:s:m") and opt(both, 9) == 1
 
 
 def test_greedy_is_no_upper_bound():
