@@ -64,7 +64,8 @@ def _locomo(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> Buil
 
 
 def _coverage_package(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
-    options = CoverageOptions(**{key: source[key] for key in ("weights", "paper_defaults", "own", "strict")})
+    keys = ("weights", "paper_defaults", "own", "strict", "quantize")
+    options = CoverageOptions(**{key: source[key] for key in keys})
     folder = Path(files[0]).parent
     # `source_files`: the folder's own files come first.
     conversations = files[len(package_files(folder)) :]

@@ -28,7 +28,7 @@ rule query_scores:
         scores=lambda w: score_files(w.suite),
         selections=lambda w: score_files(w.suite, "selections"),
     output:
-        OUT + "/scores/{suite}/query_scores.parquet",
+        OUT + "/analysis/{suite}/query_scores.parquet",
     params:
         code=code_hash(["memaudit.analysis.queries", "memaudit.package_io", "memaudit.points_io"]),
     log:
@@ -63,6 +63,7 @@ rule label_agreement:
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=["agreement", "disagreements"]),
     params:
+        grid=lambda w: CONFIG.suites[w.suite].quantize,
         bootstrap=CONFIG.bootstrap.model_dump(),
         code=code_hash(["memaudit.labels_io"]),
     log:
@@ -89,6 +90,7 @@ rule label_ratios:
         setting=lambda w: first_of(w.suite),
         problem=lambda w: CONFIG.problem_part(CONFIG.settings(w.suite)[0], []),
         node_limit=lambda w: CONFIG.suites[w.suite].node_limit,
+        grid=lambda w: CONFIG.suites[w.suite].quantize,
         others=lambda w: {
             s: {"scores": natural_points(s, w.suite)[0], "budgets": f"{OUT}/budgets/{s}.parquet"} for s in others(w)
         },
@@ -141,7 +143,7 @@ rule sensitivity:
 
 rule categories:
     input:
-        queries=OUT + "/scores/{suite}/query_scores.parquet",
+        queries=OUT + "/analysis/{suite}/query_scores.parquet",
         budgets=OUT + "/budgets/{suite}.parquet",
         scores=lambda w: score_files(w.suite),
     output:
@@ -157,7 +159,7 @@ rule categories:
 
 rule downstream:
     input:
-        queries=OUT + "/scores/{suite}/query_scores.parquet",
+        queries=OUT + "/analysis/{suite}/query_scores.parquet",
         answers=lambda w: CONFIG.suites[w.suite].downstream,
     output:
         OUT + "/analysis/{suite}/downstream.parquet",
