@@ -300,6 +300,9 @@ def test_unreadable_dates_keep_their_place(tmp_path):
         ("2023-5-8", "2023-05-08 00:00:00"),
         ("1683554160", "2023-05-08 13:56:00"),
         ("1683554160000", "2023-05-08 13:56:00"),
+        ("1701123112345", "2023-11-27 22:11:52.345000"),  # not the year 1701
+        ("1610123012", "2021-01-08 16:23:32"),
+        ("20230520x0221", "None"),
         ("May 2023", "2023-05-01 00:00:00"),
         ("03/04/2023", "None"),  # two readings
         ("Feb 30 2023", "None"),
@@ -412,6 +415,35 @@ def test_quantized_suite_keeps_its_labels(tmp_path):
     made = build_suite("natural", {**SOURCE, "quantize": 2}, source_files("coverage_package", [str(folder)]))
     assert len(made.labels) == 6
     assert made.primary == {("q_bike", "q_bike"): frozenset({"q_bike::new"})}
+
+
+STRICT = {
+    "longmemeval": (
+        INVENTED, {"question_types": None, "limit": None, "seed": 0, "distractors": 0, "word_limit": None,
+                   "route": "marked"}),
+    "locomo": (INVENTED.with_name("locomo_invented.json"), {"grid": 20, "observation_floor": 0.0, "summary_floor": 0.25,
+                                                            "adversarial": "abstention"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", STRICT)
+def test_strict_conversations_stop_at_warnings(source):
+    path, keys = STRICT[source]
+    keys = {"source": source, "quantize": None, **keys}
+    made = build_suite("s", {**keys, "strict": False}, [str(path)])
+    with pytest.raises(InputError, match=f"{len(made.warnings)} warnings, and the suite is strict") as error:
+        build_suite("s", {**keys, "strict": True}, [str(path)])
+    assert made.warnings[0]["detail"] in str(error.value)
+
+
+def test_no_category_is_named_like_the_total(tmp_path):
+    rows = json.loads(INVENTED.read_text())
+    for example in rows:
+        example["question_type"] = "all"
+    path = tmp_path / "talks.json"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(InputError, match="'all' is what results call all of them together"):
+        build_packages(load_examples(path), "s")
 
 
 def test_folder_without_any_file_of_the_layout(tmp_path):
