@@ -559,3 +559,39 @@ DOWNSTREAM = _table(
     },
     {"accuracy": _float, "ci_low": _float, "ci_high": _float},
 )
+
+# ---- stores: exported memory stores as they were read (stores/). instance_id: "" where the export names no example.
+# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON.
+_time = pa.timestamp("us", "UTC")
+STORE_MEMORIES = _table(
+    "store_memories",
+    ("store", "instance_id", "memory_id", "view"),
+    {
+        "store": _str,
+        "system": _str,
+        "instance_id": _str,
+        "memory_id": _str,
+        "view": _str,
+        "representation_type": _str,
+        "group_id": _str,
+        "position": _int,
+        "time_index": _int,
+        "text": _str,
+    },
+    {
+        "time": _time,
+        "native_order": _int,
+        "salience": _float,
+        "superseded_by": _str,
+        "invalid_at": _time,
+        "user_id": _str,
+        "details": _str,
+    },
+)
+# How each store was read. what: count, format, skipped, warning, partial or note; name: which, of its kind.
+INGEST = _table(
+    "ingest",
+    ("store", "instance_id", "what", "name"),
+    {"store": _str, "instance_id": _str, "what": _str, "name": _str, "count": _int},
+    {"detail": _str},
+)

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import mlcroissant
 import pytest
 
 from memaudit.natural import labelled, labelling
@@ -98,6 +99,13 @@ def test_decisions_of_all_queries_stand_beside_the_packages():
     scored = {r["query_id"] for r in rows if r["status"] in ("accepted", "corrected")}
     kept = read_coverage_package(DATA / "adjudicated").queries
     assert {q.query_id for q in kept} == scored
+
+
+def test_the_croissant_description_is_valid_and_reads_the_files():
+    dataset = mlcroissant.Dataset(jsonld=str(DATA / "croissant.json"))
+    assert dataset.metadata.ctx.issues.errors == set() and dataset.metadata.ctx.issues.warnings == set()
+    rows = list(dataset.records("adjudicated/coverage_matrix"))
+    assert len(rows) == len(read_coverage_package(DATA / "adjudicated").coverage)
 
 
 @needs_source
