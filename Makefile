@@ -9,6 +9,8 @@ PYTHON ?= $(shell tools/find_python.sh 3.11 3.12 3.13)
 CORES ?= all
 # A configuration of your own: make reproduce CONFIG=my.yaml
 CONFIG ?= config/config.yaml
+# The results folder to verify: make verify RESULTS=results/natural
+RESULTS ?= results
 VENV := .venv
 PY := $(VENV)/bin/python
 SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
@@ -51,8 +53,8 @@ natural-text: setup ## natural100 with its texts filled in: make natural-text LO
 	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural-text LONGMEMEVAL=<file>" >&2; exit 1; }
 	$(PY) tools/natural100.py text "$(LONGMEMEVAL)" results/natural100_text
 
-verify: setup ## check results/ again from its files alone: optima by an independent solver, scores, completeness
-	$(PY) -m memaudit verify results
+verify: setup ## check results/ (or RESULTS=<folder>) again from its files: optima by an independent solver, scores
+	$(PY) -m memaudit verify "$(RESULTS)"
 
 test: setup ## style, all tests, the unit tests on every other Python found, the lock file
 	@$(MAKE) --no-print-directory lint
