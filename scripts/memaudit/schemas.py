@@ -153,7 +153,8 @@ BUDGETS = _table(
     {"fraction": _float},
 )
 
-# ---- solutions/{suite}/...: one row is one point of the value-budget curve.
+# ---- solutions/{suite}/...: one row is one instance, at a declared budget. Of two spellings of one budget the
+# first stands.
 # value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal).
 # instance_hash: of the solver's own input (restricted, re-costed, in order): solved once per hash.
 SOLUTIONS = _table(
@@ -183,6 +184,25 @@ SOLUTION_SELECTIONS = _table(
     {**_PACKAGE, **_PROBLEM, "budget": _int, "candidate_id": _str},
 )
 
+# solutions/{suite}/...curves: OPT at every budget 0 .. max_budget: value_int from this row's budget on to the next
+# row's, from (0, 0). max_budget: the suite's, or the package's total cost (then the last value holds for all
+# budgets). status "limit": the curve was not proven, and only the row of budget 0 stands.
+CURVES = _table(
+    "curves",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        **_PACKAGE,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "status": _str,
+        "max_budget": _int,
+    },
+)
+
 # ---- checks/{suite}/...: the same instances by an independent solver. One row per solution_id and solver.
 # value, bound: exact fractions written "p/q" (or "p"); selected_value: the checked file's own selection,
 # re-evaluated; equal: the solver proved the same optimum and the selection is feasible and worth it.
@@ -201,6 +221,26 @@ CHECKS = _table(
         "bound": _str,
         "selected_value": _str,
         "solution_value": _str,
+        "n_packages": _int,
+        "equal": _bool,
+    },
+)
+
+# checks/{suite}/...-curves: OPT by an independent solver at budgets drawn from a curve: its end, and of some jumps
+# the budget of the jump and the one below. One row per content (package_id: its first package), budget and solver.
+# value, bound, curve_value: exact fractions; n_packages: those of that content; equal: it proved the curve's value.
+CURVE_CHECKS = _table(
+    "curve_checks",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget", "solver"),
+    {
+        **_PACKAGE,
+        **_PROBLEM,
+        "budget": _int,
+        "solver": _str,
+        "status": _str,
+        "value": _str,
+        "bound": _str,
+        "curve_value": _str,
         "n_packages": _int,
         "equal": _bool,
     },
@@ -382,8 +422,42 @@ AUDIT = _table(
         "rows": _int,
         "distinct": _int,
         "objective_matches": _int,
+        "unfinished": _int,
     },
     {"max_difference": _float},
+)
+# Mean over packages of OPT at every budget: mean_value from this row's budget on to the next row's. budget_spec: at
+# declared budgets, null elsewhere. n: packages in the mean; unproven_n: those left out, their curve not proven.
+MEAN_CURVES = _table(
+    "mean_curves",
+    ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        "suite": _str,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "mean_value": _float,
+        "n": _int,
+        "unproven_n": _int,
+    },
+    {"budget_spec": _str},
+)
+# A suite's curves and their check, a row a solver. curves: all, of which unproven; jumps: of the proven ones. points:
+# (content, budget) solved again, of which equal, and unfinished: the solver stopped at its limit.
+CURVE_COUNTS = _table(
+    "curve_counts",
+    ("suite", "cost_model", "pool", "k", "saturation", "solver"),
+    {
+        "suite": _str,
+        **_PROBLEM,
+        "solver": _str,
+        "curves": _int,
+        "unproven": _int,
+        "jumps": _int,
+        "points": _int,
+        "equal": _int,
+        "unfinished": _int,
+    },
 )
 
 # ---- Natural suites only: scores/{suite}/query_scores and analysis/{suite}/ (definitions: the modules of

@@ -26,7 +26,6 @@ LAYERS = [
         "provenance",
         "manifest_io",
         "stage_io",
-        "points_io",
         "labels_io",
         "run_info",
         "warm",
