@@ -204,10 +204,10 @@ def test_sources_from_labels():
         own_rows(A, B), rows("judge", marks), rows("judge", {("b::c0", "b::u0"): 0.5}, "2"), rows("anna", marks)
     )
     sources = {s.name: s for s in ag.sources_of([A, B], labels)}
-    assert list(sources) == ["package", "anna", "judge, pass 1", "judge, pass 2"]
+    assert list(sources) == ["package", "anna", "judge", "judge, pass 2"]
     assert sources["package"].whole == {"a", "b"}
     assert not any(sources[name].whole for name in list(sources)[1:])  # stated cell by cell
-    assert sources["judge, pass 2"].again_of == "judge, pass 1"
+    assert sources["judge, pass 2"].again_of == "judge"
     frame = ag.draw_frame([A, B])
     assert not np.isnan(sources["package"].on(frame)).any()
 
@@ -283,12 +283,19 @@ def test_labels_given_again_are_compared_with_the_first_only_and_make_no_frame()
     cells = [(*C0, 0.5, ["anna"]), (*C1, 0.5, ["anna"]), (*C0, 0.0, ["anna"]), (*C2, 1.0, ["ben"])]
     made, labels = matrix(*cells)
     sources = ag.sources_of(made, labels)
-    assert [s.name for s in sources] == ["package", "anna, pass 1", "anna, pass 2", "ben"]
+    assert [s.name for s in sources] == ["package", "anna", "anna, pass 2", "ben"]
     assert ag.frame_of(made, sources)[1] == ag.DRAWN
     found = audit_of(*cells)
-    assert list(found) == [("anna, pass 1", "", "anna, pass 2"), ("anna, pass 1", "", "ben")]
-    again = found["anna, pass 1", "", "anna, pass 2"]
+    assert list(found) == [("anna", "", "anna, pass 2"), ("anna", "", "ben")]
+    again = found["anna", "", "anna, pass 2"]
     assert (again.cells, again.first_positive, again.second_positive) == (1, 1, 0)
+
+
+def test_a_repeated_row_takes_no_coverage_its_name():
+    made, labels = matrix((*C0, 1.0, ["package"]), (*C1, 1.0, ["package"]), (*C0, 0.5, ["package"]))
+    sources = ag.sources_of(made, labels)
+    assert [(s.name, s.again_of) for s in sources] == [("package", ""), ("unnamed rows, pass 2", "package")]
+    assert list(audit_of((*C0, 1.0, ["package"]), (*C0, 0.5, ["package"]))) == [("package", "", "unnamed rows, pass 2")]
 
 
 def test_the_own_labels_are_found_though_values_were_rounded():

@@ -32,6 +32,7 @@ DRAWN, LABELLED = "drawn", "labelled"
 PACKAGE_SOURCE = "package"
 # Name of rows that name no annotator, where they are not the whole coverage.
 UNNAMED = "unnamed rows"
+FIRST_PASS = "1"
 _IN_LABELS = "the suite's labels"
 
 _CELL = ["package_id", "candidate_id", "unit_id"]
@@ -194,8 +195,10 @@ def sources_of(
     first = next((s for s in made if not s.again_of and _positive(s) == own.values), None)
     makers = frozenset(s.name for s in made if s.whole) if first is None else frozenset()
     name = PACKAGE_SOURCE if first is None or first.name == UNNAMED else first.name
-    own = Source(name, own.values, own.whole, makers, where=_IN_LABELS)
-    sources = [own, *(s for s in made if s is not first), *external]
+    others = [s for s in made if s is not first]
+    if first is not None:
+        others = [replace(s, again_of=name) if s.again_of == first.name else s for s in others]
+    sources = [Source(name, own.values, own.whole, makers, where=_IN_LABELS), *others, *external]
     _refuse_names(sources)
     return sources
 
@@ -213,22 +216,22 @@ def _by_labeller(labels: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         in_rows = (part["stated"] == BY_ROW).all() and part["line"].notna().all()
         together.setdefault(tuple(sorted(set(part["line"]))) if in_rows else (source,), []).append(source)
     # Equal rows have equal labels: those of the first name are those of all.
-    return sorted((" + ".join(names), labels[labels["source"] == names[0]]) for names in together.values())
+    found = [(" + ".join(names), labels[labels["source"] == names[0]]) for names in together.values()]
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def _of_labeller(name: str, labels: pd.DataFrame, grid: int | None) -> Iterator[Source]:
-    """The labeller's first labels and, for pairs labelled again, each later pass."""
-    passes = sorted(set(labels["pass"]), key=int)
-    names = {n: name if len(passes) == 1 else f"{name}, pass {n}" for n in passes}
-    for n in passes:
+    """The labeller's first labels, under the name alone, and each later pass over pairs that it labelled again."""
+    for n in sorted(set(labels["pass"]), key=int):
         part = labels[labels["pass"] == n]
         rounded = [quantize(value, grid or 0) for value in part["value"]]
         values = dict(zip(part[_CELL].itertuples(index=False, name=None), rounded, strict=True))
-        # Which pass a pair that stands once would be of nobody knows, so no later pass is whole.
-        is_first = n == passes[0]
-        whole = part.loc[part["stated"] == BY_ROW, "package_id"] if is_first else ()
-        again_of = "" if is_first else names[passes[0]]
-        yield Source(names[n], values, frozenset(whole), again_of=again_of, where=_IN_LABELS)
+        if n == FIRST_PASS:
+            whole = frozenset(part.loc[part["stated"] == BY_ROW, "package_id"])
+            yield Source(name, values, whole, where=_IN_LABELS)
+        else:
+            # Which pass a pair that stands once would be of nobody knows, so a later pass is never whole.
+            yield Source(f"{name}, pass {n}", values, again_of=name, where=_IN_LABELS)
 
 
 def _refuse_names(sources: Sequence[Source]) -> None:
