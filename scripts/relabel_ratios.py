@@ -23,7 +23,7 @@ packages = recost(
 )
 scores, selections = (read_all(n, given[n]).to_pandas() for n in ("scores", "selections"))
 kept = kept_of(packages, scores, selections)
-sources = read_sources(packages, given.labels, given.audit)
+sources = read_sources(packages, given.labels, given.audit, grid=params.grid)
 compared = []
 if len(sources) > 1:
     for name, labels in label_sets(frame_of(packages, sources)[0], sources).items():

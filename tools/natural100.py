@@ -212,6 +212,104 @@ def assemble(arguments: argparse.Namespace) -> None:
     write_text(DATA / "README.md", before + counts_table() + rest.partition(COUNTS_END)[2])
 
 
+# What the rows of a file hold, for the Croissant description: field -> type.
+FIELDS = {
+    "queries.jsonl": {"query_id": "Text", "category": "Text", "required_unit_ids": "Text"},
+    "experiences.jsonl": {"experience_id": "Text", "session_id": "Text", "timestamp": "Text"},
+    "evidence_units.jsonl": {"unit_id": "Text", "kind": "Text", "canonical_text": "Text", "state": "Text"},
+    "candidate_memories.jsonl": {
+        "candidate_id": "Text",
+        "experience_id": "Text",
+        "representation_type": "Text",
+        "serialized": "Text",
+        "cost": "Integer",
+    },
+    "coverage_matrix.jsonl": {"candidate_id": "Text", "unit_id": "Text", "coverage": "Float"},
+}
+
+
+def croissant(folder: Path) -> dict[str, Any]:
+    """The data set as Croissant 1.0 JSON-LD: each file of the packages with its hash, and what its rows hold."""
+    files, sets = [], []
+    for package in ("primary", "adjudicated"):
+        for name, fields in FIELDS.items():
+            file_id = f"{package}/{name}"
+            files.append({
+                "@type": "cr:FileObject", "@id": file_id, "name": file_id, "contentUrl": file_id,
+                "encodingFormat": "application/jsonlines",
+                "sha256": hashlib.sha256((folder / file_id).read_bytes()).hexdigest(),
+            })  # fmt: skip
+            table = file_id.removesuffix(".jsonl")
+            sets.append({
+                "@type": "cr:RecordSet", "@id": table, "name": table,
+                "field": [
+                    {
+                        "@type": "cr:Field", "@id": f"{table}/{field}", "name": field, "dataType": f"sc:{kind}",
+                        **({"repeated": True} if field.endswith("_ids") else {}),
+                        "source": {"fileObject": {"@id": file_id}, "extract": {"column": field}},
+                    }
+                    for field, kind in fields.items()
+                ],
+            })  # fmt: skip
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "name": "natural100",
+        "description": "100 MEMAUDIT packages over LongMemEval-S conversations, labelled in two independent passes by "
+        "a language model; conversations, questions and answers are pointers with hashes.",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "license": "https://creativecommons.org/licenses/by/4.0/",
+        "url": "https://arxiv.org/abs/2605.02199",
+        "version": "1.0.0",
+        "datePublished": "2026-11-30",
+        "creator": {"@type": "sc:Organization", "name": "The MEMAUDIT developers"},
+        "citeAs": "See CITATION.cff, and cite LongMemEval (Wu et al., 2024).",
+        "isBasedOn": "LongMemEval (MIT, (c) 2024 Di Wu)",
+        "distribution": files,
+        "recordSet": sets,
+    }
+
+
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "samplingRate": "cr:samplingRate",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
 def counts_table() -> str:
     """The table of counts in the data card, between its marks."""
     content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
@@ -251,6 +349,7 @@ def assemble_into(folder: Path) -> dict[str, int]:
     write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))
     write_text(folder / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
+    write_text(folder / "croissant.json", json.dumps(croissant(folder), indent=1) + "\n")
     return counts
 
 

@@ -626,6 +626,9 @@ class LongMemEvalSuite(NaturalSuite):
     word_limit: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Words of a session that are read (1800 in the paper); default: all."
     )
+    strict: bool = Field(
+        False, description="Let every warning of the build (what is odd in the conversations) be an error."
+    )
 
     @field_validator("file")
     @classmethod
@@ -657,6 +660,9 @@ class LocomoSuite(NaturalSuite):
         "abstention",
         description="`abstention`: an adversarial question requires nothing and adds no weight; `evidence`: it "
         "requires the turn that its premise twists.",
+    )
+    strict: bool = Field(
+        False, description="Let every warning of the build (what is odd in the conversations) be an error."
     )
 
     @field_validator("file")
@@ -1044,15 +1050,32 @@ def _taken(raw: Mapping) -> Iterable[str]:
 
 
 def _not_comparable(raw: Mapping) -> Iterable[str]:
-    """A line for every suite that is compared with itself or with a synthetic one."""
+    """A line for every suite that is compared with itself, with a synthetic one, or with one that lacks its first
+    setting, the one that is compared."""
     suites = dict(_items(raw.get("suites")))
     for name, keys in suites.items():
-        named = dict(_items(keys)).get("compare_with")
+        own = dict(_items(keys))
+        named = own.get("compare_with")
         for i, other in enumerate(named if isinstance(named, list) else ()):
+            where = f"suites.{name}.compare_with[{i}]"
+            others = dict(_items(suites.get(other))) if isinstance(other, str) else {}
             if other == name:
-                yield f"suites.{name}.compare_with[{i}]: is the suite itself; name another, or remove it"
-            elif isinstance(other, str) and dict(_items(suites.get(other))).get("source") == "synthetic":
-                yield f"suites.{name}.compare_with[{i}]: {other} is synthetic; name a natural suite, or remove it"
+                yield f"{where}: is the suite itself; name another, or remove it"
+            elif others.get("source") == "synthetic":
+                yield f"{where}: {other} is synthetic; name a natural suite, or remove it"
+            elif others:
+                yield from (f"{where}: {line}" for line in _lacks_first(name, own, other, others))
+
+
+def _lacks_first(name: str, own: Mapping, other: str, others: Mapping) -> Iterable[str]:
+    for key in ("cost_models", "k", "saturations"):
+        default = Suite.model_fields[key].default
+        first, there = own.get(key, default), others.get(key, default)
+        if isinstance(first, list) and first and isinstance(there, list) and first[0] not in there:
+            yield (
+                f"the first setting of {name} is compared, and {other} has no {shown(first[0])} among its {key}; "
+                f"add it there, or remove the comparison"
+            )
 
 
 def _items(section: Any) -> Iterable[tuple[str, Any]]:

@@ -15,6 +15,8 @@ SCHEMA_VERSION = "1"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
+# How labels are stated, see LABELS.
+BY_ROW, BY_CELL = "row", "cell"
 
 _str, _int, _float, _bool = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 
@@ -107,11 +109,23 @@ REQUIREMENTS = _table(
     ("suite", "package_id", "query_id", "unit_id"),
     {**_PACKAGE, "query_id": _str, "unit_id": _str, "primary": _bool},
 )
-# Who said what a candidate covers; zeros are rows too where somebody labelled them.
+# Who said what a candidate covers; zeros are rows too where somebody labelled them. stated: by a "row" of a coverage
+# matrix, which together label a package whole (an absent pair is 0), or cell by "cell" (an absent one is unlabelled);
+# line: of the source's file; labels by row on one line are one label under several names.
 LABELS = _table(
     "labels",
     ("suite", "package_id", "candidate_id", "unit_id", "source", "pass"),
-    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float, "status": _str},
+    {
+        **_PACKAGE,
+        "candidate_id": _str,
+        "unit_id": _str,
+        "source": _str,
+        "pass": _str,
+        "value": _float,
+        "status": _str,
+        "stated": _str,
+    },
+    {"line": _int},
 )
 # Derived from labels by the suite's rule; non-zero cells only, in (0, 1].
 COVERAGE = _table(
@@ -618,4 +632,40 @@ DOWNSTREAM = _table(
         "correct": _int,
     },
     {"accuracy": _float, "ci_low": _float, "ci_high": _float},
+)
+
+# ---- stores: exported memory stores as they were read (stores/). instance_id: "" where the export names no example.
+# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON.
+_time = pa.timestamp("us", "UTC")
+STORE_MEMORIES = _table(
+    "store_memories",
+    ("store", "instance_id", "memory_id", "view"),
+    {
+        "store": _str,
+        "system": _str,
+        "instance_id": _str,
+        "memory_id": _str,
+        "view": _str,
+        "representation_type": _str,
+        "group_id": _str,
+        "position": _int,
+        "time_index": _int,
+        "text": _str,
+    },
+    {
+        "time": _time,
+        "native_order": _int,
+        "salience": _float,
+        "superseded_by": _str,
+        "invalid_at": _time,
+        "user_id": _str,
+        "details": _str,
+    },
+)
+# How each store was read. what: count, format, skipped, warning, partial or note; name: which, of its kind.
+INGEST = _table(
+    "ingest",
+    ("store", "instance_id", "what", "name"),
+    {"store": _str, "instance_id": _str, "what": _str, "name": _str, "count": _int},
+    {"detail": _str},
 )

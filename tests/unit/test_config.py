@@ -374,6 +374,7 @@ def test_locomo_configuration_needs_the_file(tmp_path, monkeypatch):
         "observation_floor": 0.0,
         "summary_floor": 0.25,
         "adversarial": "abstention",
+        "strict": False,
     }
 
 
@@ -393,6 +394,7 @@ def test_several_files_and_the_options_that_decide_packages():
         "seed": 0,
         "distractors": 0,
         "word_limit": None,
+        "strict": False,
     }
 
 

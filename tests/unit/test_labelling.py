@@ -3,8 +3,10 @@
 import json
 from collections import Counter
 
+import pandas as pd
 import pytest
 
+from memaudit.analysis import agreement
 from memaudit.errors import InputError
 from memaudit.natural import labelled, labelling
 from memaudit.natural.conversations import parse_examples
@@ -208,6 +210,19 @@ def test_the_adjudicated_package_is_what_b_says(frame, tmp_path, required, statu
     assert [d["status"] for d in tables["decisions"]] == [status]
     assert q1.queries[0].required == (f"q1::{'hens' if status == 'accepted' else 'barn'}::u1",)
     assert q1.coverage_row(q1.visible.candidate_ids.index("q1::hens::c2")) == {}
+
+
+@pytest.mark.parametrize(("by_b", "own", "other"), [(False, "A", "B"), (True, "B", "A")])
+def test_the_two_passes_are_label_sources_one_of_them_the_packages_own(frame, tmp_path, by_b, own, other):
+    _, made = packages(frame, tmp_path, by_b=by_b)
+    sources = agreement.sources_of(made.packages, pd.DataFrame(made.labels))
+    assert [(s.name, s.by_cell) for s in sources] == [(own, False), (other, True)]
+    assert sources[0].whole == {p.package_id for p in made.packages}
+    cells, kind = agreement.frame_of(made.packages, sources)
+    audited = {cell for cell in sources[1].values if cell[0] == "q1"}
+    assert kind == agreement.LABELLED
+    assert set(cells[cells["package_id"] == "q1"].iloc[:, :3].itertuples(index=False, name=None)) == audited
+    assert len(audited) == len(CELLS["Q001"])
 
 
 def test_ambiguous_and_rejected_queries_stand_among_all_decisions(frame):

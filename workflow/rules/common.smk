@@ -124,8 +124,7 @@ def first_setting(files, suite, of=None):
 def natural_files(suite, names=None):
     """The natural tables of a suite: all it has, or those of `names` that it has."""
     having = [name for name in INFO.suite(suite).analyses if names is None or name in names]
-    stage = {"query_scores": "scores"}
-    return [f"{OUT}/{stage.get(name, 'analysis')}/{suite}/{name}.parquet" for name in having]
+    return [f"{OUT}/analysis/{suite}/{name}.parquet" for name in having]
 
 
 def everything():

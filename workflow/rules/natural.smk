@@ -27,7 +27,7 @@ rule query_scores:
         scores=lambda w: score_files(w.suite),
         selections=lambda w: score_files(w.suite, "selections"),
     output:
-        OUT + "/scores/{suite}/query_scores.parquet",
+        OUT + "/analysis/{suite}/query_scores.parquet",
     params:
         code=code_hash(["memaudit.analysis.queries", "memaudit.package_io"]),
     log:
@@ -62,6 +62,7 @@ rule label_agreement:
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=["agreement", "disagreements"]),
     params:
+        grid=lambda w: CONFIG.suites[w.suite].quantize,
         bootstrap=CONFIG.bootstrap.model_dump(),
         code=code_hash(["memaudit.labels_io"]),
     log:
@@ -86,6 +87,7 @@ rule label_ratios:
         setting=lambda w: first_of(w.suite),
         problem=lambda w: CONFIG.problem_part(CONFIG.settings(w.suite)[0], []),
         node_limit=lambda w: CONFIG.suites[w.suite].node_limit,
+        grid=lambda w: CONFIG.suites[w.suite].quantize,
         others=lambda w: {s: first_scores(s, w.suite)[0] for s in others(w)},
         bootstrap=CONFIG.bootstrap.model_dump(),
         code=code_hash(["memaudit.labels_io", "memaudit.analysis.label_ratios"]),
@@ -135,7 +137,7 @@ rule sensitivity:
 
 rule categories:
     input:
-        queries=OUT + "/scores/{suite}/query_scores.parquet",
+        queries=OUT + "/analysis/{suite}/query_scores.parquet",
         scores=lambda w: score_files(w.suite),
     output:
         OUT + "/analysis/{suite}/categories.parquet",
@@ -150,7 +152,7 @@ rule categories:
 
 rule downstream:
     input:
-        queries=OUT + "/scores/{suite}/query_scores.parquet",
+        queries=OUT + "/analysis/{suite}/query_scores.parquet",
         answers=lambda w: CONFIG.suites[w.suite].downstream,
     output:
         OUT + "/analysis/{suite}/downstream.parquet",
