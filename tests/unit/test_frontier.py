@@ -41,12 +41,12 @@ def test_every_budget_equals_brute_force(data):
 
 @settings(max_examples=150)
 @given(st.data())
-def test_the_choice_is_the_protocols_where_components_do_not_interleave(data):
+def test_the_choice_is_the_protocols(data):
     package = data.draw(packages(max_groups=4, max_per_group=3, max_units=2, max_cost=3))
     instance = scale(package)
     budget = data.draw(st.integers(0, 8))
     curve = frontier(instance, budget)
-    assert curve.interleaved or curve.selection(budget) == solve(instance, budget).selection
+    assert curve.selection(budget) == solve(instance, budget).selection
 
 
 @settings(max_examples=100)

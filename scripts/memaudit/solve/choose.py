@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..batch import batch
 from ..objective import Instance
-from .bnb import LIMIT, OPTIMAL, Solution, solve_batch
+from .bnb import OPTIMAL, Solution, solve_batch
 from .frontier import DEFAULT_WORK_LIMIT, LimitReached, frontier
 
 # A node of branch and bound looks at every candidate: the curve is tried after this many looks.
@@ -38,9 +38,4 @@ def _solve_hard(instance: Instance, quick: Solution, budget: int, k: int, node_l
     except LimitReached:
         return quick if node_limit <= few else solve_batch(batch([instance]), budget, k, node_limit)[0]
     value, cost = curve.at(budget)
-    if curve.interleaved:
-        # The curve tells ties apart by component; the search, given the optimum, finds the protocol's first.
-        first = solve_batch(batch([instance]), cost, k, few, [(value, cost)])[0]
-        if first.status != LIMIT:
-            return first
     return Solution(OPTIMAL, value, value, instance.scale, cost, curve.selection(budget), quick.nodes)
