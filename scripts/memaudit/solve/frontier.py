@@ -18,7 +18,7 @@ from .reduce import Options, components, options_of, reduced
 
 DEFAULT_WORK_LIMIT = 2_000_000_000
 MEMORY_LIMIT = 1 << 30  # bytes, of labels and of curves each
-MIN_BLOCK = 16  # components between kept curves: fewer make a selection faster, more take less memory
+MIN_BLOCK = 1  # components between kept curves: fewer make a selection faster, more take less memory
 
 
 class LimitReached(Exception):
@@ -63,8 +63,8 @@ class Frontier:
 
         Raises LimitReached where too many equal optima of overlapping components would have to be compared.
         """
-        _, cost = self.at(budget)
-        status, picked = walk(cost, *self._curves, MEMORY_LIMIT // 64)
+        value, cost = self.at(budget)
+        status, picked = walk(cost, value, *self._curves, MEMORY_LIMIT // 64)
         if status != OK:
             raise LimitReached(f"the equal optima at budget {budget} need more than {MEMORY_LIMIT} bytes to compare")
         node = self._node[picked]
@@ -97,9 +97,9 @@ def frontier(instance: Instance, max_budget: int, k: int = 1, work_limit: int = 
         size = int(bounds[c + 1] - bounds[c])
         raise _limit(instance, max_budget, k, f"a component of {size} groups", status, work_limit)
     point_at, cost, value, node, rank = points
-    block = _block(point_at, cost, value, budget)
+    block, room = _blocks(point_at, cost, value, budget)
     entries = MEMORY_LIMIT // 24  # arrays double as they grow
-    status, steps, at, values, *kept = add_up(point_at, cost, value, budget, block, work_limit - work, entries)
+    status, steps, at, values, *kept = add_up(point_at, cost, value, budget, block, room, work_limit - work, entries)
     if status != OK:
         raise _limit(instance, max_budget, k, f"adding up {count} components", status, work_limit)
     curves = (
@@ -113,11 +113,16 @@ def _limit(instance: Instance, budget: int, k: int, what: str, status: int, work
     return LimitReached(f"{what} needs more than {needs}", solve(instance, budget, k, node_limit=1))
 
 
-def _block(point_at: np.ndarray, cost: np.ndarray, value: np.ndarray, budget: int) -> int:
-    """Components a block, so that the curves kept between blocks fit an eighth of the memory."""
-    ends = point_at[1:] - 1
-    longest = np.minimum(np.minimum(np.cumsum(cost[ends][::-1]), budget), np.cumsum(value[ends][::-1])) + 1
-    return max(MIN_BLOCK, -(-int(longest.sum(dtype=object)) * 8 * 8 // MEMORY_LIMIT))
+def _blocks(point_at: np.ndarray, cost: np.ndarray, value: np.ndarray, budget: int) -> tuple[int, int]:
+    """Components a block, so that the curves kept between blocks fit an eighth of the memory, and an estimate of
+    their breakpoints: no more than costs, values or combinations of points allow."""
+    last = point_at[1:][::-1] - 1
+    combinations = np.exp(np.minimum(np.cumsum(np.log(np.diff(point_at)[::-1])), 60))
+    reach = np.minimum(np.minimum(np.cumsum(cost[last]), budget), np.cumsum(value[last])) + 1
+    longest = np.minimum(reach, combinations)
+    most = MEMORY_LIMIT // 8 // 8
+    block = max(MIN_BLOCK, int(np.ceil(longest.sum() / most)))
+    return block, int(min(longest[::block].sum() + 64, most))
 
 
 def _group_of(options: Options) -> np.ndarray:

@@ -71,8 +71,9 @@ def _add_to_array(values, n, p_cost, p_value, cap):
         if dc > cap:
             break
         end = min(cap + 1 - dc, n)
+        shifted = out[dc : dc + end]  # indices from 0 on: the compiler makes vector instructions of this loop
         for b in range(end):
-            out[b + dc] = max(out[b + dc], values[b] + dv)
+            shifted[b] = max(shifted[b], values[b] + dv)
         full = values[n - 1] + dv
         for b in range(end + dc, cap + 1):
             out[b] = max(out[b], full)
@@ -121,17 +122,18 @@ def _last_at_most(costs, lo, hi, b):
 
 
 @njit(cache=True)
-def add_up(point_at, p_cost, p_value, budget, block, work_limit, entry_limit):
+def add_up(point_at, p_cost, p_value, budget, block, room, work_limit, entry_limit):
     """The sum of all components' curves, and the sums after each block of `block` components.
 
     Returns (status, steps, costs and values of the breakpoints of V_0, at, costs, values, is_list): after block
-    j the curve stands in at[j]:at[j + 1] of costs and values (costs only for a list).
+    blocks - 1 - j the curve stands in at[j]:at[j + 1] of costs and values (costs only for a list); `room`: entries
+    that these curves are likely to take.
     """
     count = len(point_at) - 1
     blocks = (count + block - 1) // block
     at = np.zeros(blocks + 1, np.int64)  # in order of computing: the last block first
     is_list = np.ones(blocks, np.bool_)
-    k_cost, k_value = np.empty(64, np.int64), np.empty(64, np.int64)
+    k_cost, k_value = np.empty(64, np.int64), np.empty(room, np.int64)
     used, work, reach = 0, 0, 0
     costs, values, n = np.zeros(1, np.int64), np.zeros(1, np.int64), 1
     listed = True
@@ -281,7 +283,7 @@ def _resolve(stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_
 
 @njit(cache=True)
 def _window(first, end, lo, hi, point_at, p_cost, p_value, k_cost, k_value, is_list):
-    """The curves V_first .. V_end at costs lo..hi, from V_end (k_cost, k_value).
+    """The curves V_(first + 1) .. V_end at costs lo..hi, from V_end (k_cost, k_value).
 
     Returns (at, costs, values, listed): V_c is at[end - c]:at[end - c + 1] with costs less `lo`. V_c is exact from
     lo + (the most that components c..end-1 cost) on.
@@ -298,10 +300,10 @@ def _window(first, end, lo, hi, point_at, p_cost, p_value, k_cost, k_value, is_l
     listed, top = is_list, hi - lo
     if listed and n * SPARSE > top:
         values, n, listed = _array_of(costs, values, n, top), top + 1, False
-    at = np.zeros(end - first + 2, np.int64)
+    at = np.zeros(end - first + 1, np.int64)
     all_c, all_v = np.empty(64, np.int64), np.empty(64, np.int64)
     used = 0
-    for c in range(end, first - 1, -1):
+    for c in range(end, first, -1):
         if c < end:
             points = slice(point_at[c], point_at[c + 1])
             if listed:
@@ -326,20 +328,43 @@ def _worth(b, lo, hi, costs, values, listed):
 
 
 @njit(cache=True)
+def _distinct(numbers):
+    """The distinct numbers, ascending; sorts in place."""
+    if len(numbers) > 32:
+        numbers.sort()
+    else:
+        for i in range(1, len(numbers)):
+            x, j = numbers[i], i
+            while j > 0 and numbers[j - 1] > x:
+                numbers[j] = numbers[j - 1]
+                j -= 1
+            numbers[j] = x
+    n = 0
+    for x in numbers:
+        if n == 0 or x != numbers[n - 1]:
+            numbers[n] = x
+            n += 1
+    return numbers[:n]
+
+
+@njit(cache=True)
 def walk(
-    target, point_at, p_cost, p_value, p_node, p_rank, parent, node_group, cut, block, at, k_cost, k_value, is_list,
-    entry_limit,
+    target, worth, point_at, p_cost, p_value, p_node, p_rank, parent, node_group, cut, block, at, k_cost, k_value,
+    is_list, entry_limit,
 ):  # fmt: skip
-    """(status, a point for each component): the first selection worth V_0(target), which costs exactly `target`.
+    """(status, a point for each component): the first selection worth `worth` = V_0(target), which costs
+    exactly `target`.
 
     `cut[c]`: all groups of components 0..c come before those of later ones.
     """
     count = len(point_at) - 1
     blocks = len(is_list)
+    # What is left to reach is known with the cost left: V_c(b) less the value of the points chosen.
     picked = np.zeros(count, np.int64)
     state_at, state, edge_at = np.zeros(block + 2, np.int64), np.empty(64, np.int64), np.zeros(64, np.int64)
     point, to, spent = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
-    state[0] = target
+    need = np.empty(64, np.int64)
+    state[0], need[0] = target, worth
     begin, states, edges = 0, 1, 0  # of the stretch of overlapping components now open
     lo_state = 0  # first state of the present stage
     for j in range(blocks):
@@ -350,26 +375,32 @@ def walk(
         base = max(0, state[lo_state] - reach)
         top = state[states - 1]
         kept = slice(at[blocks - 1 - j], at[blocks - j])
-        w_at, w_cost, w_value, listed = _window(
-            first, end, base, top, point_at, p_cost, p_value, k_cost[kept], k_value[kept], is_list[j]
-        )
-        if len(w_value) > entry_limit:
-            return MEMORY, picked
+        w_at, w_cost, w_value, listed = np.zeros(1, np.int64), k_cost[:0], k_value[:0], False
+        if end - first > 1:
+            w_at, w_cost, w_value, listed = _window(
+                first, end, base, top, point_at, p_cost, p_value, k_cost[kept], k_value[kept], is_list[j]
+            )
+            if len(w_value) > entry_limit:
+                return MEMORY, picked
         for c in range(first, end):
-            here, after = end - c, end - c - 1
+            after = end - c - 1
+            if after:
+                lo, hi, costs, values, shift = w_at[after], w_at[after + 1], w_cost, w_value, base
+            else:
+                lo, hi, costs, values, shift = at[blocks - 1 - j], at[blocks - j], k_cost, k_value, 0
+                listed = is_list[j]
             alone = cut[c] and c == begin
             n = 0
             fresh = edges
             for s in range(lo_state, states):
-                b = state[s] - base
-                worth = _worth(b, w_at[here], w_at[here + 1], w_cost, w_value, listed)
+                b = state[s] - shift
                 edge_at = grown(edge_at, s + 2)
                 edge_at[s] = edges
                 for t in range(point_at[c], point_at[c + 1]):
                     rest = b - p_cost[t]
                     if rest < 0:
                         break
-                    if p_value[t] + _worth(rest, w_at[after], w_at[after + 1], w_cost, w_value, listed) != worth:
+                    if p_value[t] + _worth(rest, lo, hi, costs, values, listed) != need[s]:
                         continue
                     if alone:
                         if n == 0 or p_rank[t] < p_rank[picked[c]]:
@@ -378,21 +409,25 @@ def walk(
                         continue
                     point, to, spent = grown(point, edges + 1), grown(to, edges + 1), grown(spent, n + 1)
                     point[edges] = t
-                    spent[n] = rest + base
+                    spent[n] = rest + shift
                     n += 1
                     edges += 1
                 edge_at[s + 1] = edges
             if alone:
                 state[0] -= p_cost[picked[c]]
+                need[0] -= p_value[picked[c]]
                 begin = c + 1
                 continue
             if edges > entry_limit:
                 return MEMORY, picked
-            rests = np.unique(spent[:n])
-            state = grown(state, states + len(rests))
+            to[fresh:edges] = spent[:n]
+            rests = _distinct(spent[:n])
+            state, need = grown(state, states + len(rests)), grown(need, states + len(rests))
             state[states : states + len(rests)] = rests
-            for e in range(n):
-                to[fresh + e] = states + _last_at_most(rests, 0, len(rests), spent[e])
+            for i in range(len(rests)):
+                need[states + i] = _worth(rests[i] - shift, lo, hi, costs, values, listed)
+            for e in range(fresh, edges):
+                to[e] = states + _last_at_most(rests, 0, len(rests), to[e])
             lo_state = states
             states += len(rests)
             stages = c - begin + 1
@@ -403,6 +438,6 @@ def walk(
                 final = _resolve(
                     stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_group, picked[begin : c + 1]
                 )
-                state[0] = state[final]
+                state[0], need[0] = state[final], need[final]
                 begin, lo_state, states, edges = c + 1, 0, 1, 0
     return OK, picked
