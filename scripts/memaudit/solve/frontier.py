@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..objective import Instance
 from .bnb import Solution, solve
-from .labels import MEMORY, OK, component_curves
+from .labels import MEMORY, OK, component_curves, passing_order
 from .merge import add_up, walk
 from .reduce import Options, components, options_of, reduced
 
@@ -90,20 +90,22 @@ def frontier(instance: Instance, max_budget: int, k: int = 1, work_limit: int = 
     order = np.argsort(number, kind="stable")
     order = order[np.count_nonzero(number < 0) :]
     bounds = np.searchsorted(number[order], np.arange(count + 1))  # component c: order[bounds[c]:bounds[c + 1]]
-    status, c, work, *points, parent, option = component_curves(
-        *options.arrays, order, bounds, alive, coupled, base, budget, work_limit, MEMORY_LIMIT
+    passing = passing_order(options.start, options.ptr, options.unit, alive, coupled, order, bounds)
+    status, c, work, *points, parent, option, node_group = component_curves(
+        *options.arrays, passing, bounds, alive, coupled, base, budget, work_limit, MEMORY_LIMIT
     )
     if status != OK:
         size = int(bounds[c + 1] - bounds[c])
         raise _limit(instance, max_budget, k, f"a component of {size} groups", status, work_limit)
-    point_at, cost, value, node, rank = points
+    point_at, cost, value, node = points
     block, room = _blocks(point_at, cost, value, budget)
     entries = MEMORY_LIMIT // 24  # arrays double as they grow
     status, steps, at, values, *kept = add_up(point_at, cost, value, budget, block, room, work_limit - work, entries)
     if status != OK:
         raise _limit(instance, max_budget, k, f"adding up {count} components", status, work_limit)
     curves = (
-        point_at, cost, value, node, rank, parent, _group_of(options)[option], _cuts(order, bounds), block, *kept,
+        point_at, cost, value, node, parent, option, node_group, _cuts(order, bounds), block, *kept,
+        len(options.start) - 1,
     )  # fmt: skip
     return Frontier(at, values, max_budget, instance.scale, work + steps, options, node, parent, option, curves)
 
@@ -123,10 +125,6 @@ def _blocks(point_at: np.ndarray, cost: np.ndarray, value: np.ndarray, budget: i
     most = MEMORY_LIMIT // 8 // 8
     block = max(MIN_BLOCK, int(np.ceil(longest.sum() / most)))
     return block, int(min(longest[::block].sum() + 64, most))
-
-
-def _group_of(options: Options) -> np.ndarray:
-    return np.repeat(np.arange(len(options.start) - 1), np.diff(options.start))
 
 
 def _cuts(order: np.ndarray, bounds: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Components solved for every cost at once, by labels.
 
-Labels (cost, value, coverage of the units still open) pass through a component's groups in order. Label p
+Labels (cost, value, coverage of the units still open) pass through a component's groups, in an order that
+keeps few units open at a time (a tree of shared units needs few, whatever the order of its groups). Label p
 drops label q where it costs no more and is ahead by at least all that its lower coverage lets q still win back:
 
     c_p <= c_q   and   V_p - V_q >= sum_r w_r * max(0, (h(z_p) - h(z_q)) - (h(z_p + a) - h(z_q + a)))
@@ -18,6 +19,7 @@ from numba import njit
 from .kernels import f_line
 
 OK, WORK, MEMORY = 0, 1, 2  # how a search ended: closed, too many comparisons, too many bytes
+NEVER = 2**62
 
 
 @njit(cache=True)
@@ -43,6 +45,109 @@ def _flat_from(slope, intercept):
         if fall > 0:
             flat = max(flat, -((intercept[s] - intercept[last]) // fall))
     return flat
+
+
+@njit(cache=True)
+def _open_width(groups, at, cover, left, seen):
+    """Sum of 2^(units open after a group) over groups passed in this order; `left` and `seen` as in `passing_order`
+    before, and left so."""
+    open_now, total = 0, 0.0
+    for g in groups:
+        for j in range(at[g], at[g + 1]):
+            u = cover[j]
+            if not seen[u]:
+                seen[u] = True
+                open_now += 1
+            left[u] -= 1
+            if left[u] == 0:
+                open_now -= 1
+        total += 2.0 ** min(open_now, 900)
+    for g in groups:
+        for j in range(at[g], at[g + 1]):
+            seen[cover[j]] = False
+            left[cover[j]] += 1
+    return total
+
+
+@njit(cache=True)
+def passing_order(start, ptr, unit, alive, coupled, order, bounds):
+    """`order` (groups by component, ascending) with the groups of each component in an order to pass labels: the
+    given one, or, where that keeps fewer units open, always a neighbour that leaves the fewest open."""
+    count_groups, units = len(start) - 1, len(coupled)
+    at = np.zeros(count_groups + 1, np.int64)  # group g covers coupled units cover[at[g]:at[g + 1]], each once
+    cover = np.empty(len(unit), np.int64)
+    met = np.full(units, -1, np.int64)
+    left = np.zeros(units, np.int64)  # groups to come that cover the unit
+    used = 0
+    for g in range(count_groups):
+        for i in range(start[g], start[g + 1]):
+            if alive[i]:
+                for r in range(ptr[i], ptr[i + 1]):
+                    u = unit[r]
+                    if coupled[u] and met[u] != g:
+                        met[u] = g
+                        cover[used] = u
+                        used += 1
+                        left[u] += 1
+        at[g + 1] = used
+    by = np.zeros(units + 1, np.int64)  # unit u is covered by groups[by[u]:by[u + 1]]
+    by[1:] = np.cumsum(left)
+    groups, filled = np.empty(used, np.int64), by[:-1].copy()
+    for g in range(count_groups):
+        for j in range(at[g], at[g + 1]):
+            groups[filled[cover[j]]] = g
+            filled[cover[j]] += 1
+    seen = np.zeros(units, np.bool_)
+    waiting = np.zeros(count_groups, np.bool_)
+    done = np.zeros(count_groups, np.bool_)
+    near = np.empty(count_groups, np.int64)
+    out = order.copy()
+    for c in range(len(bounds) - 1):
+        own = order[bounds[c] : bounds[c + 1]]
+        if len(own) < 3:
+            continue
+        given = _open_width(own, at, cover, left, seen)
+        size = 0
+        for place in range(len(own)):
+            pool = own if place == 0 else near[:size]
+            best, least = -1, 0
+            for g in pool:
+                more = 0
+                for j in range(at[g], at[g + 1]):
+                    u = cover[j]
+                    if left[u] == 1:
+                        more -= seen[u]
+                    else:
+                        more += not seen[u]
+                if best < 0 or more < least or (more == least and g < best):
+                    best, least = g, more
+            out[bounds[c] + place] = best
+            done[best] = True
+            kept = 0
+            for j in range(size):
+                if near[j] != best:
+                    near[kept] = near[j]
+                    kept += 1
+            size = kept
+            for j in range(at[best], at[best + 1]):
+                u = cover[j]
+                left[u] -= 1
+                if seen[u]:
+                    continue
+                seen[u] = True
+                for r in range(by[u], by[u + 1]):
+                    g = groups[r]
+                    if not done[g] and not waiting[g]:
+                        waiting[g] = True
+                        near[size] = g
+                        size += 1
+        for g in own:
+            for j in range(at[g], at[g + 1]):
+                left[cover[j]] += 1
+                seen[cover[j]] = False
+        if _open_width(out[bounds[c] : bounds[c + 1]], at, cover, left, seen) >= given:
+            out[bounds[c] : bounds[c + 1]] = own
+    return out
 
 
 @njit(cache=True)
@@ -87,23 +192,56 @@ def _assign_slots(start, ptr, unit, cov, alive, coupled, groups, last, slot, lef
 
 
 @njit(cache=True)
-def _before(a, b, cost, value):
-    """Cheapest first, then most value, then tie-breaking order (that of the numbers)."""
+def first_difference(a, b, parent, option, node_group, mark):
+    """(the first group in which the selections of nodes a and b differ, whether a's comes first in tie-breaking
+    order); NEVER where they do not differ. `mark`: -1 for every group, and left so."""
+    x, y = a, b
+    while x != y:  # up to what they share: a parent's number is below its child's
+        if x > y:
+            x = parent[x]
+        else:
+            y = parent[y]
+    shared, first, a_first = x, NEVER, False
+    x = a
+    while x != shared:
+        mark[node_group[x]] = option[x]
+        x = parent[x]
+    y = b
+    while y != shared:
+        g = node_group[y]
+        if mark[g] == option[y]:
+            mark[g] = -1
+        elif g < first:
+            first, a_first = g, 0 <= mark[g] < option[y]
+        y = parent[y]
+    x = a
+    while x != shared:
+        g = node_group[x]
+        if mark[g] >= 0 and g < first:  # else b's option there was compared above
+            first, a_first = g, True
+        mark[g] = -1
+        x = parent[x]
+    return first, a_first
+
+
+@njit(cache=True)
+def _before(a, b, cost, value, node, parent, option, node_group, mark):
+    """Cheapest first, then most value, then tie-breaking order."""
     if cost[a] != cost[b]:
         return cost[a] < cost[b]
     if value[a] != value[b]:
         return value[a] > value[b]
-    return a < b
+    return first_difference(node[a], node[b], parent, option, node_group, mark)[1]
 
 
 @njit(cache=True)
-def _sort(order, scratch, n, cost, value):
+def _sort(order, scratch, n, cost, value, node, parent, option, node_group, mark):
     """order[:n] = 0..n-1 sorted by `_before`: insertion in runs, then merges."""
     run = 16
     for lo in range(0, n, run):
         for i in range(lo, min(lo + run, n)):
             j = i
-            while j > lo and _before(i, order[j - 1], cost, value):
+            while j > lo and _before(i, order[j - 1], cost, value, node, parent, option, node_group, mark):
                 order[j] = order[j - 1]
                 j -= 1
             order[j] = i
@@ -112,7 +250,9 @@ def _sort(order, scratch, n, cost, value):
             mid, hi = min(lo + run, n), min(lo + 2 * run, n)
             a, b = lo, mid
             for j in range(lo, hi):
-                if a < mid and (b == hi or not _before(order[b], order[a], cost, value)):
+                if a < mid and (
+                    b == hi or not _before(order[b], order[a], cost, value, node, parent, option, node_group, mark)
+                ):
                     scratch[j] = order[a]
                     a += 1
                 else:
@@ -123,7 +263,10 @@ def _sort(order, scratch, n, cost, value):
 
 
 @njit(cache=True)
-def _mark_undominated(n, order, cost, value, z, width, slot_unit, left, weight, slope, intercept, most, best, keep):
+def _mark_undominated(
+    n, order, cost, value, z, width, slot_unit, left, weight, slope, intercept, node, parent, option, node_group, mark,
+    most, best, keep,
+):  # fmt: skip
     """keep[q] for each label that no other drops; returns the comparisons made, or -1 beyond `most`.
 
     `order`: cheapest first. `best`: scratch, the label of most value of each distinct coverage met so far.
@@ -153,7 +296,10 @@ def _mark_undominated(n, order, cost, value, z, width, slot_unit, left, weight, 
             if same:
                 own = c
             # As dear and no better, yet later in tie-breaking order: then p may not drop q.
-            if lead < ahead or (lead == ahead and (cost[p] < cost[q] or p < q)):
+            if lead < ahead or (
+                lead == ahead
+                and (cost[p] < cost[q] or first_difference(node[p], node[q], parent, option, node_group, mark)[1])
+            ):
                 dominated = True
                 work += c + 1
                 break
@@ -174,12 +320,11 @@ def component_curves(
     start, cost, ptr, unit, cov, weight, slope, intercept, order, bounds, alive, coupled, base, budget, work_limit,
     memory_limit,
 ):  # fmt: skip
-    """The strict Pareto points of every component: groups order[bounds[c]:bounds[c + 1]], ascending.
+    """The strict Pareto points of every component: groups order[bounds[c]:bounds[c + 1]], in the order to pass.
 
-    Returns (status, component reached, comparisons, point_at, cost, value, node, rank, parent, option): points
-    point_at[c]:point_at[c + 1], cheapest first, from (0, 0). Each stands for the first selection in
-    tie-breaking order of that cost and value; `rank` is that order within the component. A point's options are
-    `option[node]`, then those of `parent[node]` and so on until -1, last group first.
+    Returns (status, component reached, comparisons, point_at, cost, value, node, parent, option, node_group):
+    points point_at[c]:point_at[c + 1], cheapest first, from (0, 0). Each stands for the first selection in
+    tie-breaking order of that cost and value: `option[node]`, then those of `parent[node]` and so on until -1.
     """
     units = len(weight)
     last = np.zeros(units, np.int64)
@@ -187,30 +332,19 @@ def component_curves(
     here = np.zeros(units, np.int64)
     free = np.zeros(units, np.int64)
     slot = np.full(units, -1, np.int64)
+    slot_unit = np.empty(units, np.int64)
+    mark = np.full(len(start) - 1, -1, np.int64)
     flat = _flat_from(slope, intercept)
     count = len(bounds) - 1
     point_at = np.zeros(count + 1, np.int64)
-    p_cost = np.empty(64, np.int64)
-    p_value = np.empty(64, np.int64)
-    p_node = np.empty(64, np.int64)
-    p_rank = np.empty(64, np.int64)
+    p_cost, p_value, p_node = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
     points = 0
-    parent, option = np.empty(256, np.int64), np.empty(256, np.int64)
+    parent, option, node_group = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256, np.int64)
     nodes = 0
-    l_cost = np.empty(64, np.int64)
-    l_value = np.empty(64, np.int64)
-    l_node = np.empty(64, np.int64)
-    l_z = np.empty(64, np.int64)
-    n_cost = np.empty(64, np.int64)
-    n_value = np.empty(64, np.int64)
-    n_node = np.empty(64, np.int64)
-    n_option = np.empty(64, np.int64)
-    n_z = np.empty(64, np.int64)
-    by_cost = np.empty(64, np.int64)
-    scratch = np.empty(64, np.int64)
-    new = np.empty(64, np.int64)
-    keep = np.empty(64, np.bool_)
-    slot_unit = np.empty(units, np.int64)
+    l_cost, l_value, l_node = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    n_cost, n_value, n_node = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    l_z, n_z = np.empty(64, np.int64), np.empty(64, np.int64)
+    by_cost, scratch, keep = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.bool_)
     work = 0
     for c in range(count):
         groups = order[bounds[c] : bounds[c + 1]]
@@ -229,7 +363,7 @@ def component_curves(
                         u = unit[r]
                         if coupled[u]:
                             slot_unit[slot[u]] = u
-                            here[u] = max(here[u], cov[r])
+                        here[u] = max(here[u], cov[r])
             for i in range(start[g], start[g + 1]):
                 if alive[i]:
                     for r in range(ptr[i], ptr[i + 1]):
@@ -237,16 +371,14 @@ def component_curves(
                         here[unit[r]] = 0
             most = size * (living + 1)
             # Arrays double as they grow, old and new stand side by side meanwhile.
-            if 24 * (most * (8 + 2 * width) + 2 * nodes) > memory_limit:
-                return MEMORY, c, work, point_at, p_cost, p_value, p_node, p_rank, parent, option
-            n_cost, n_value, n_node, n_option = (
-                grown(n_cost, most), grown(n_value, most), grown(n_node, most), grown(n_option, most),
-            )  # fmt: skip
+            if 24 * (most * (10 + 2 * width) + 3 * nodes) > memory_limit:
+                return MEMORY, c, work, point_at, p_cost, p_value, p_node, parent, option, node_group
+            n_cost, n_value, n_node = grown(n_cost, most), grown(n_value, most), grown(n_node, most)
             n_z = grown(n_z, most * width)
-            by_cost, scratch, new, keep = (
-                grown(by_cost, most), grown(scratch, most), grown(new, most), grown(keep, most),
-            )  # fmt: skip
-            n = 0
+            by_cost, scratch, keep = grown(by_cost, most), grown(scratch, most), grown(keep, most)
+            parent, option = grown(parent, nodes + most), grown(option, nodes + most)
+            node_group = grown(node_group, nodes + most)
+            n, fresh = 0, nodes
             for p in range(size):
                 for i in range(start[g], start[g + 1]):
                     if not alive[i] or l_cost[p] + cost[i] > budget:
@@ -262,9 +394,11 @@ def component_curves(
                             n_z[n * width + slot[u]] = min(z + cov[r], max(z, flat))
                     if gain <= 0:
                         continue  # worth nothing here or later: the cheapest optimum skips it
-                    n_cost[n], n_value[n], n_node[n], n_option[n] = l_cost[p] + cost[i], l_value[p] + gain, l_node[p], i
+                    parent[fresh], option[fresh], node_group[fresh] = l_node[p], i, g
+                    n_cost[n], n_value[n], n_node[n] = l_cost[p] + cost[i], l_value[p] + gain, fresh
+                    fresh += 1
                     n += 1
-                n_cost[n], n_value[n], n_node[n], n_option[n] = l_cost[p], l_value[p], l_node[p], -1
+                n_cost[n], n_value[n], n_node[n] = l_cost[p], l_value[p], l_node[p]
                 for s in range(width):
                     n_z[n * width + s] = l_z[p * width + s]
                 n += 1
@@ -276,45 +410,39 @@ def component_curves(
                             last[u] = 0
                             for q in range(n):
                                 n_z[q * width + slot[u]] = 0
-            _sort(by_cost, scratch, n, n_cost, n_value)
+            _sort(by_cost, scratch, n, n_cost, n_value, n_node, parent, option, node_group, mark)
             spent = _mark_undominated(
-                n, by_cost, n_cost, n_value, n_z, width, slot_unit, left, weight, slope, intercept,
-                work_limit - work - n, scratch, keep,
+                n, by_cost, n_cost, n_value, n_z, width, slot_unit, left, weight, slope, intercept, n_node, parent,
+                option, node_group, mark, work_limit - work - n, scratch, keep,
             )  # fmt: skip
             if spent < 0:
-                return WORK, c, work, point_at, p_cost, p_value, p_node, p_rank, parent, option
+                return WORK, c, work, point_at, p_cost, p_value, p_node, parent, option, node_group
             work += n + spent
-            # Back into tie-breaking order.
+            for q in range(n):  # the nodes of dropped labels make room
+                if keep[q] and n_node[q] >= nodes:
+                    old = n_node[q]
+                    parent[nodes], option[nodes], node_group[nodes] = parent[old], option[old], g
+                    n_node[q] = nodes
+                    nodes += 1
             l_cost, l_value, l_node = grown(l_cost, n), grown(l_value, n), grown(l_node, n)
             l_z = grown(l_z, n * width)
             size = 0
-            for q in range(n):
-                if not keep[q]:
-                    continue
-                l_cost[size], l_value[size], l_node[size] = n_cost[q], n_value[q], n_node[q]
-                if n_option[q] >= 0:
-                    parent, option = grown(parent, nodes + 1), grown(option, nodes + 1)
-                    parent[nodes], option[nodes] = n_node[q], n_option[q]
-                    l_node[size] = nodes
-                    nodes += 1
-                for s in range(width):
-                    l_z[size * width + s] = n_z[q * width + s]
-                new[q] = size
-                size += 1
-            if place == len(groups) - 1:  # all units are closed: what is left is a strict Pareto set
-                p_cost, p_value, p_node, p_rank = (
-                    grown(p_cost, points + size), grown(p_value, points + size), grown(p_node, points + size),
-                    grown(p_rank, points + size),
-                )  # fmt: skip
-                for at in range(n):
-                    q = by_cost[at]
-                    if keep[q]:
-                        j = new[q]
-                        p_cost[points], p_value[points], p_node[points] = l_cost[j], l_value[j], l_node[j]
-                        p_rank[points] = j
-                        points += 1
+            for at in range(n):
+                q = by_cost[at]
+                if keep[q]:
+                    l_cost[size], l_value[size], l_node[size] = n_cost[q], n_value[q], n_node[q]
+                    for s in range(width):
+                        l_z[size * width + s] = n_z[q * width + s]
+                    size += 1
+        # All units are closed: what is left is a strict Pareto set.
+        p_cost, p_value = grown(p_cost, points + size), grown(p_value, points + size)
+        p_node = grown(p_node, points + size)
+        p_cost[points : points + size] = l_cost[:size]
+        p_value[points : points + size] = l_value[:size]
+        p_node[points : points + size] = l_node[:size]
+        points += size
         point_at[c + 1] = points
     return (
-        OK, count, work, point_at, p_cost[:points], p_value[:points], p_node[:points], p_rank[:points],
-        parent[:nodes], option[:nodes],
+        OK, count, work, point_at, p_cost[:points], p_value[:points], p_node[:points], parent[:nodes], option[:nodes],
+        node_group[:nodes],
     )  # fmt: skip

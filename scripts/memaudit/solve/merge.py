@@ -18,11 +18,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .labels import MEMORY, OK, WORK, grown
+from .labels import MEMORY, NEVER, OK, WORK, first_difference, grown
 
 SPARSE = 8  # a breakpoint in a list costs about as much as this many budgets in an array
 LOOK = 16  # components between looks whether a list or an array suits better
-_NEVER = np.int64(2**62)
 
 
 # ---- curves: (costs, values) of n breakpoints from cost 0, or values alone of budgets 0..n-1 (constant beyond)
@@ -178,18 +177,6 @@ def add_up(point_at, p_cost, p_value, budget, block, room, work_limit, entry_lim
 
 
 @njit(cache=True)
-def _first_difference(a, b, parent, node_group):
-    """The first group in which the selections of nodes a and b differ; _NEVER where they do not."""
-    group_a, group_b = _NEVER, _NEVER
-    while a != b:  # a parent's number is below its child's
-        if a > b:
-            group_a, a = node_group[a], parent[a]
-        else:
-            group_b, b = node_group[b], parent[b]
-    return min(group_a, group_b)
-
-
-@njit(cache=True)
 def _least(table, i, j):
     """min of table[0, i:j] for i < j, from a table of minima of 2^level entries."""
     level = 0
@@ -199,16 +186,16 @@ def _least(table, i, j):
 
 
 @njit(cache=True)
-def _compare(s, t, point, to, p_node, p_rank, parent, node_group, place, table):
+def _compare(s, t, point, to, p_node, parent, option, node_group, mark, place, table):
     """(whether the completion by edge s precedes that by edge t, the first group where they differ)."""
-    apart = _first_difference(p_node[point[s]], p_node[point[t]], parent, node_group)
+    apart, first = first_difference(p_node[point[s]], p_node[point[t]], parent, option, node_group, mark)
     i, j = place[to[s]], place[to[t]]
-    later = _NEVER
+    later = NEVER
     if i != j:
         later = _least(table, min(i, j), max(i, j))
     if apart < later:
-        return p_rank[point[s]] < p_rank[point[t]], apart
-    return later < _NEVER and i < j, later
+        return first, apart
+    return later < NEVER and i < j, later
 
 
 @njit(cache=True)
@@ -227,7 +214,7 @@ def _minima(first):
 
 
 @njit(cache=True)
-def _resolve(stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_group, picked):
+def _resolve(stages, state_at, edge_at, point, to, p_node, parent, option, node_group, mark, picked):
     """Fill picked (a point for each stage) with the first selection on the way from the only state of stage 0.
 
     States state_at[j]:state_at[j + 1] belong to stage j; edges edge_at[s]:edge_at[s + 1] leave state s, by a
@@ -238,13 +225,13 @@ def _resolve(stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_
     place = np.zeros(states, np.int64)
     for i in range(state_at[stages], states):
         place[i] = i - state_at[stages]
-    table = _minima(np.full(max(states - state_at[stages] - 1, 0), _NEVER, np.int64))
+    table = _minima(np.full(max(states - state_at[stages] - 1, 0), NEVER, np.int64))
     for j in range(stages - 1, -1, -1):
         lo, n = state_at[j], state_at[j + 1] - state_at[j]
         for s in range(lo, lo + n):
             best[s] = edge_at[s]
             for e in range(edge_at[s] + 1, edge_at[s + 1]):
-                if _compare(e, best[s], point, to, p_node, p_rank, parent, node_group, place, table)[0]:
+                if _compare(e, best[s], point, to, p_node, parent, option, node_group, mark, place, table)[0]:
                     best[s] = e
         order, scratch = np.arange(lo, lo + n), np.empty(n, np.int64)
         run = 1
@@ -256,7 +243,17 @@ def _resolve(stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_
                     if x < mid and (
                         y == end
                         or not _compare(
-                            best[order[y]], best[order[x]], point, to, p_node, p_rank, parent, node_group, place, table
+                            best[order[y]],
+                            best[order[x]],
+                            point,
+                            to,
+                            p_node,
+                            parent,
+                            option,
+                            node_group,
+                            mark,
+                            place,
+                            table,
                         )[0]
                     ):
                         scratch[i] = order[x]
@@ -269,7 +266,7 @@ def _resolve(stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_
         first = np.empty(max(n - 1, 0), np.int64)
         for i in range(n - 1):
             first[i] = _compare(
-                best[order[i]], best[order[i + 1]], point, to, p_node, p_rank, parent, node_group, place, table
+                best[order[i]], best[order[i + 1]], point, to, p_node, parent, option, node_group, mark, place, table
             )[1]
         for i in range(n):
             place[order[i]] = i
@@ -349,8 +346,8 @@ def _distinct(numbers):
 
 @njit(cache=True)
 def walk(
-    target, worth, point_at, p_cost, p_value, p_node, p_rank, parent, node_group, cut, block, at, k_cost, k_value,
-    is_list, entry_limit,
+    target, worth, point_at, p_cost, p_value, p_node, parent, option, node_group, cut, block, at, k_cost, k_value,
+    is_list, group_count, entry_limit,
 ):  # fmt: skip
     """(status, a point for each component): the first selection worth `worth` = V_0(target), which costs
     exactly `target`.
@@ -364,6 +361,7 @@ def walk(
     state_at, state, edge_at = np.zeros(block + 2, np.int64), np.empty(64, np.int64), np.zeros(64, np.int64)
     point, to, spent = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
     need = np.empty(64, np.int64)
+    mark = np.full(group_count, -1, np.int64)
     state[0], need[0] = target, worth
     begin, states, edges = 0, 1, 0  # of the stretch of overlapping components now open
     lo_state = 0  # first state of the present stage
@@ -403,7 +401,8 @@ def walk(
                     if p_value[t] + _worth(rest, lo, hi, costs, values, listed) != need[s]:
                         continue
                     if alone:
-                        if n == 0 or p_rank[t] < p_rank[picked[c]]:
+                        nodes = p_node[t], p_node[picked[c]]
+                        if n == 0 or first_difference(*nodes, parent, option, node_group, mark)[1]:
                             picked[c] = t
                         n = 1
                         continue
@@ -436,7 +435,17 @@ def walk(
             if cut[c]:
                 edge_at = grown(edge_at, states + 1)
                 final = _resolve(
-                    stages, state_at, edge_at, point, to, p_node, p_rank, parent, node_group, picked[begin : c + 1]
+                    stages,
+                    state_at,
+                    edge_at,
+                    point,
+                    to,
+                    p_node,
+                    parent,
+                    option,
+                    node_group,
+                    mark,
+                    picked[begin : c + 1],
                 )
                 state[0], need[0] = state[final], need[final]
                 begin, lo_state, states, edges = c + 1, 0, 1, 0
