@@ -12,7 +12,7 @@ from memaudit.table_io import write_table
 log_to(snakemake.log)
 given, params, suite = snakemake.input, snakemake.params, snakemake.wildcards.suite
 packages = read_packages(Path(given.packages[0]).parent)
-sources = read_sources(packages, given.labels, given.audit, [Path(f).parent for f in given.others])
+sources = read_sources(packages, given.labels, given.audit, [Path(f).parent for f in given.others], params.grid)
 frame, kind = frame_of(packages, sources) if len(sources) > 1 else (None, "")
 tables = {"agreement": {}, "disagreements": {}}
 if frame is not None:

@@ -87,7 +87,7 @@ def test_each_setting_has_its_section():
 
 def test_solver_audit_in_latex():
     text = to_latex(make(RUNS["paper"], "solver_audit", None), "tab:solver_audit")
-    assert r"CP-SAT & 1,200 & 392 & 1,200 & 0 \\" in text
+    assert r"CP-SAT & 1,200 & 392 & 1,200 & 0 & 0 \\" in text
     assert r"suite solver\_audit, n = 1,200" in text
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
     whole = RUNS["paper"]

@@ -250,7 +250,8 @@ def test_all_that_a_kernel_is_compiled_from_is_in_its_digest():
 def test_kernels_stand_in_the_folder_of_their_sources(tmp_path):
     code = (
         "from memaudit.solve import kernels; import numpy as np; one = np.ones(1, np.int64); "
-        "print(kernels.f_line(2, one, one), sum(kernels.f_line.stats.cache_hits.values()), kernels.f_line.stats.cache_path)"
+        "stats = kernels.f_line.stats; "
+        "print(kernels.f_line(2, one, one), sum(stats.cache_hits.values()), stats.cache_path)"
     )
     source = Path(kernel_cache.__file__).parent / "solve" / "kernels.py"
     expected = tmp_path / f"kernels.{kernel_cache.sources_digest(source)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping
 
@@ -16,6 +17,8 @@ COVERED = ("all", "some", "none", "nothing required")
 ANY = "any"
 _SETTING = ["cost_model", "k", "saturation", "budget_spec", "budget"]
 _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
+# Budgets are 64-bit integers with room for sums, as in the configuration.
+MAX_BUDGET = 2**31 - 1
 _Z = 1.959963984540054  # 97.5 percentile of the normal distribution
 
 
@@ -36,35 +39,52 @@ def parse_answers(table: pd.DataFrame, where: str) -> pd.DataFrame:
     """Columns query_id, system, budget (Int64, null: any), correct (bool) of a table of downstream answers.
 
     `correct` is 1/true/yes or 0/false/no. Raises InputError naming `where`, the row (1 is the first below the
-    header) and the fix on a missing column, an empty or unknown value, or a repeated answer.
+    header) and the fix on a missing column, an empty or unknown value, or a repeated answer: an answer without a
+    budget is one at every budget, so it is the only one of its query and system.
     """
     missing = [c for c in ("query_id", "system", "correct") if c not in table]
     if missing:
         raise InputError(f"{where}: no column {', '.join(missing)}; needs query_id, system and correct")
     rows = []
     for number, row in enumerate(table.to_dict("records"), start=1):
-        for column in ("query_id", "system"):
-            if pd.isna(row[column]) or not str(row[column]).strip():
-                raise InputError(f"{where}, row {number}: {column} is empty; fill it in, or remove the row")
         rows.append({
-            "query_id": str(row["query_id"]),
-            "system": str(row["system"]),
+            "query_id": _name(row["query_id"], "query_id", where, number),
+            "system": _name(row["system"], "system", where, number),
             "budget": _budget(row.get("budget"), where, number),
             "correct": _correct(row["correct"], where, number),
         })  # fmt: skip
     answers = pd.DataFrame(rows, columns=["query_id", "system", "budget", "correct"]).astype({"budget": "Int64"})
-    twice = answers[answers.duplicated(["query_id", "system", "budget"])]
+    _refuse_repeats(answers, where)
+    return answers
+
+
+def _refuse_repeats(answers: pd.DataFrame, where: str) -> None:
+    of = ["query_id", "system"]
+    anywhere = answers["budget"].isna().groupby([answers[c] for c in of]).transform("any")
+    twice = answers[answers.duplicated([*of, "budget"]) | (anywhere & answers.duplicated(of))]
     if len(twice):
         row = twice.iloc[0]
         raise InputError(
             f"{where}, row {twice.index[0] + 1}: query {row['query_id']} of system {row['system']} is answered "
-            f"twice; keep one answer a query, system and budget"
+            f"twice; keep one answer a query, system and budget (one without a budget is for all budgets)"
         )
-    return answers
+
+
+def _name(value: object, column: str, where: str, number: int) -> str:
+    """Text, or a whole number as text."""
+    if _is_absent(value) or (isinstance(value, str) and not value.strip()):
+        raise InputError(f"{where}, row {number}: {column} is empty; fill it in, or remove the row")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, str | int | np.integer):
+        raise InputError(f"{where}, row {number}: {column} is {value!r}; write text or a whole number")
+    return str(value)
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def _correct(value: object, where: str, number: int) -> bool:
-    text = "" if pd.isna(value) else str(value).strip().lower()
+    text = "" if _is_absent(value) else str(value).strip().lower()
     if text not in _TRUE | _FALSE:
         raise InputError(
             f"{where}, row {number}: correct is {text or 'empty'!r}; write 1, true or yes, or 0, false or no"
@@ -73,14 +93,16 @@ def _correct(value: object, where: str, number: int) -> bool:
 
 
 def _budget(value: object, where: str, number: int) -> int | None:
-    if value is None or pd.isna(value) or str(value).strip() == "":
+    if _is_absent(value) or (isinstance(value, str) and not value.strip()):
         return None
-    try:
-        budget = float(value)
-    except (TypeError, ValueError):
-        budget = math.nan
-    if not budget >= 1 or budget != int(budget):
-        raise InputError(f"{where}, row {number}: budget {value!r} is no whole number >= 1 (an absolute budget)")
+    budget = math.nan
+    if isinstance(value, str | int | float | np.number) and not isinstance(value, bool):
+        with contextlib.suppress(ValueError, OverflowError):  # told below, with what was read
+            budget = float(value)
+    if not 1 <= budget <= MAX_BUDGET or budget != int(budget):
+        raise InputError(
+            f"{where}, row {number}: budget {value!r} is no whole number from 1 to {MAX_BUDGET} (an absolute budget)"
+        )
     return int(budget)
 
 

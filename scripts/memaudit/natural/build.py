@@ -13,7 +13,7 @@ from typing import Any
 
 from ..costs import BUILT_IN
 from ..errors import InputError
-from ..package import Candidate, Package, Query, build
+from ..package import Candidate, Package, Query, build, size_of
 from .conversations import SEPARATOR, Example, Session
 from .evidence import ROUTES, UPDATE_TYPE, evidence_of, has_update
 from .slices import choose, cut, take_sessions
@@ -142,7 +142,7 @@ def _package(slice_: _Slice, suite: str, route: str) -> Package:
         group_id = SEPARATOR.join((example.question_id, session.experience_id))
         for span in spans(session):
             candidate_id = SEPARATOR.join((group_id, span.name))
-            cost = BUILT_IN["words"](span.text)
+            cost = BUILT_IN["words"](size_of(span.text))
             kind = span.representation_type
             candidates.append(Candidate(candidate_id, group_id, kind, cost, time_index=rank, text=span.text))
             held = whole_marks & {(session.experience_id, n) for n in span.turns}
