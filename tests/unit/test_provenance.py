@@ -243,7 +243,6 @@ def test_all_that_a_kernel_is_compiled_from_is_in_its_digest():
                 looked_at += 1
                 assert Path(origin[used].__file__).resolve() in covered, f"{name}.{kernel.__name__} uses {used}"
         assert kernel_cache._has_kernels(source)
-        assert all(kernel.signatures for kernel in kernels.values()), f"warm() leaves out kernels of {name}"
     assert looked_at > 10
 
 
