@@ -10,7 +10,7 @@ from .bnb import OPTIMAL, Solution, solve_batch
 from .frontier import DEFAULT_WORK_LIMIT, Frontier, LimitReached, frontier
 
 # A node of branch and bound looks at every candidate: the curve is tried after this many looks.
-QUICK_LOOKS = 200_000
+QUICK_LOOKS = 100_000
 
 
 def solve_all(
