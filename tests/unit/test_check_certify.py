@@ -383,4 +383,4 @@ def last_optimum(instance, solution):
         and instance.cost[list(chosen)].sum() == solution.cost
         and instance.value_int(chosen) == solution.value_int
     ]
-    return replace(solution, selection=max(same, key=lambda c: (*c, n)))
+    return solution._replace(selection=max(same, key=lambda c: (*c, n)))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ..batch import batch
 from ..objective import Instance
-from .bnb import LIMIT, OPTIMAL, Solution, solve_batch
+from .bnb import OPTIMAL, Solution, solve_batch
 from .frontier import DEFAULT_WORK_LIMIT, Frontier, LimitReached, frontier
 
 # A node of branch and bound looks at every candidate: the curve is tried after this many looks.
-QUICK_LOOKS = 2_000_000
+QUICK_LOOKS = 100_000
 
 
 def solve_all(
@@ -35,19 +35,13 @@ def quick_nodes(candidates: int) -> int:
 def _solve_hard(instance: Instance, quick: Solution, budget: int, k: int, node_limit: int, work_limit: int) -> Solution:
     few = min(node_limit, quick_nodes(len(instance.cost)))
     try:
-        curve = frontier(instance, budget, k, work_limit)
+        return on_curve(frontier(instance, budget, k, work_limit), instance, quick, budget)
     except LimitReached:
         return quick if node_limit <= few else solve_batch(batch([instance]), budget, k, node_limit)[0]
-    return on_curve(curve, instance, quick, budget, k, few)
 
 
-def on_curve(curve: Frontier, instance: Instance, quick: Solution, budget: int, k: int, few: int) -> Solution:
-    """The instance's optimum at `budget` from its curve. `quick`: what the short search found; `few`: nodes of another
-    one, for the protocol's first among equal optima."""
+def on_curve(curve: Frontier, instance: Instance, quick: Solution, budget: int) -> Solution:
+    """The instance's optimum at `budget` from its curve; nodes are those of `quick`, the short search before it.
+    Raises LimitReached as `Frontier.selection` does."""
     value, cost = curve.at(budget)
-    if curve.interleaved:
-        # The curve tells ties apart by component; the search, given the optimum, finds the protocol's first.
-        first = solve_batch(batch([instance]), cost, k, few, [(value, cost)])[0]
-        if first.status != LIMIT:
-            return first
     return Solution(OPTIMAL, value, value, instance.scale, cost, curve.selection(budget), quick.nodes)

@@ -51,7 +51,7 @@ def sweep(
     for at, instance in enumerate(instances):
         found = [solutions[at] for solutions in quick]
         end = None if ends is None else ends[at]
-        swept.append(_finish(instance, found, budgets, k, node_limit, few, end, work_limit))
+        swept.append(_finish(instance, found, budgets, k, node_limit, end, work_limit))
     return swept
 
 
@@ -61,7 +61,6 @@ def _finish(
     budgets: Sequence[int],
     k: int,
     node_limit: int,
-    few: int,
     end: int | None,
     work_limit: int,
 ) -> Swept:
@@ -71,7 +70,7 @@ def _finish(
     for j, budget in enumerate(budgets):
         if found[j].status != OPTIMAL:
             if curve is not None:
-                found[j] = on_curve(curve, instance, found[j], budget, k, few)
+                found[j] = on_curve(curve, instance, found[j], budget)
             else:
                 found[j] = solve_all([instance], budget, k, node_limit, work_limit)[0]
         if curve is not None and budget <= curve.max_budget and curve.at(budget)[0] != found[j].value_int:
