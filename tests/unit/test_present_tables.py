@@ -198,10 +198,12 @@ def test_natural_cells_are_the_frames_numbers():
     assert shown["Cohen's kappa"] == f"{agreement.kappa:.3f} [{agreement.ci_low:.3f}, {agreement.ci_high:.3f}]"
     assert shown["Ordinal alpha"] == f"{agreement.alpha:.3f}" and shown["Cells"] == f"{agreement.cells:,}"
     share = whole.frames["categories"].query("category == 'all' and writer == 'oracle_gvt' and budget == 6").iloc[0]
-    types = {
-        s.heading.split(", ")[-1]: s.frame.set_index("Writer") for s in make(whole, "question_types", "talk").sections
-    }
-    assert types["all: 24 queries"].loc["Oracle GVT", "B = 6"].startswith(f"{share.share_all:.3f} [")
+    counts, *sections = make(whole, "question_types", "talk").sections
+    assert counts.frame.set_index("Type").loc["all"].tolist() == ["24", "24", "0", "24"]
+    types = {s.heading.split(", ")[-1]: s.frame.set_index("Writer") for s in sections}
+    shown = types["all: covered [interval] / all covered / ratio"].loc["Oracle GVT", "B = 6"]
+    covered = f"{share.mean_covered:.3f} [{share.covered_low:.3f}, {share.covered_high:.3f}]"
+    assert shown == f"{covered} / {share.share_all:.3f} / {share.mean_ratio:.3f}"
     ratios = whole.frames["label_ratios"]
     pooled = ratios[ratios["budget"].isna()].iloc[0]
     first = make(whole, "coverage_audit", "talk").sections[1].frame.iloc[0]

@@ -130,8 +130,11 @@ def build_coverage(package: CoveragePackage, suite: str, options: CoverageOption
     have no errors (`coverage_package_io.load_coverage_package`); its findings become warnings.
     """
     stopped = _stopped(package.decisions)
+    judged = {d.query_id: d.status for d in package.decisions if d.on_query and d.status}
+    judged_cells = {(d.candidate_id, d.unit_id): d.status for d in package.decisions if not d.on_query and d.status}
     result = BuildResult([], [], _warnings(package.findings), labels=[])
     primary: dict[tuple[str, str], frozenset[str]] = {}
+    statuses: dict[tuple[str, str], str] = {}
     for example in examples(package):
         query = example.query
         reason = _why_unscored(example, stopped.get(query.query_id))
@@ -140,12 +143,15 @@ def build_coverage(package: CoveragePackage, suite: str, options: CoverageOption
             result.unscored.append(row)
             continue
         result.packages.append(_package(example, suite, options))
-        result.labels.extend(_labels(example))
+        result.labels.extend(_labels(example, judged_cells))
+        status = judged.get(query.query_id) or query.status
+        if status:
+            statuses[query.query_id, query.query_id] = status
         if query.primary is not None:
             primary[query.query_id, query.query_id] = frozenset(query.primary)
     result.unscored.extend(_left_out(package))
     result.unscored.sort(key=lambda row: row["source_id"])
-    return BuildResult(result.packages, result.unscored, result.warnings, result.labels, primary)
+    return BuildResult(result.packages, result.unscored, result.warnings, result.labels, primary, statuses)
 
 
 def _stopped(decisions: Iterable[Decision]) -> dict[str, str]:
@@ -258,11 +264,12 @@ def time_ranks(example: Example) -> dict[str, int]:
     return ranks
 
 
-def _labels(example: Example) -> list[dict[str, Any]]:
+def _labels(example: Example, judged: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
     """Rows of table `labels`: one a labeller of a cell (source "package" where none is named), zeros too.
 
-    A cell that states `labels` gives a row for each of them, else one with its value for each annotator.
-    A source that labelled a pair more than once has passes "1", "2", ... in file order.
+    status: the row's own, else that of a decision on its cell (`judged`). A cell that states `labels` gives a row
+    for each of them, else one with its value for each annotator. A source that labelled a pair more than once has
+    passes "1", "2", ... in file order.
     """
     passes: Counter[tuple[str, str, str]] = Counter()
     rows = []
@@ -279,7 +286,7 @@ def _labels(example: Example) -> list[dict[str, Any]]:
                     "source": source,
                     "pass": str(passes[key]),
                     "value": value,
-                    "status": cell.status or NO_STATUS,
+                    "status": cell.status or judged.get(key[:2], NO_STATUS),
                 }
             )
     return rows
