@@ -213,7 +213,7 @@ def relabelled(results: Results, suite: str) -> Document:
     sections = []
     for name, part in frame.groupby("labels", sort=True):
         cells = {(r.writer, r.budget): f"{_number(r.mean_own)} / {_interval(r)} (n = {r.n})" for r in part.itertuples()}
-        sections.append(Section(str(name), _writer_grid(results, suite, part, cells)))
+        sections.append(Section(f"Labels: {name}", _writer_grid(results, suite, part, cells)))
     caption = f"Mean package ratio, own labels / other labels; suite {suite}, n = {_span(frame['n'])} a cell."
     notes = (
         "Other labels: what writers kept stays, value and OPT are computed anew with the labels in place of the "
