@@ -39,8 +39,8 @@ def question_types(results: Results, suite: str):
     at = frame[frame["budget"] == budget]
     names = [n for n in sorted(set(at["category"])) if n != "all"] + [n for n in ["all"] if n in set(at["category"])]
     rows = rows_of(writers_in(results.info.suite(suite), at))
-    n_rows, columns = grid(len(names), 4)
-    panel = max(1.25, min(2.4, 5.2 / columns))
+    n_rows, columns = grid(len(names), 5)
+    panel = max(1.05, min(2.4, 5.2 / columns))
     fig, axes = style.new_figure(1.95 + panel * columns, (rows.height + 0.75) * n_rows + 0.95, n_rows, columns)
     for i, (ax, name) in enumerate(zip(panels_of(axes, len(names)), names, strict=True)):
         part = at[at["category"] == name].set_index("writer")
