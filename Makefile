@@ -9,16 +9,18 @@ PYTHON ?= $(shell tools/find_python.sh 3.11 3.12 3.13)
 CORES ?= all
 # A configuration of your own: make reproduce CONFIG=my.yaml
 CONFIG ?= config/config.yaml
+# The results folder to verify: make verify RESULTS=results/natural
+RESULTS ?= results
 VENV := .venv
 PY := $(VENV)/bin/python
 SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural locomo verify test lint docs bench lock lock-check unlock clean
+.PHONY: help setup reproduce smoke natural locomo natural-text verify test lint docs bench lock lock-check unlock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.complete ## make the environment .venv, with the command .venv/bin/memaudit
 
@@ -47,8 +49,12 @@ locomo: no-space setup ## run it on LoCoMo: make locomo LOCOMO=<file>, into resu
 	@test -n "$(LOCOMO)" || { echo "error: say which file: make locomo LOCOMO=<file>" >&2; exit 1; }
 	$(SNAKEMAKE) --configfile config/locomo.yaml --config "locomo='$(LOCOMO)'"
 
-verify: setup ## check results/ again from its files alone: optima by an independent solver, scores, completeness
-	$(PY) -m memaudit verify results
+natural-text: setup ## natural100 with its texts filled in: make natural-text LONGMEMEVAL=<file>, into results/natural100_text/
+	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural-text LONGMEMEVAL=<file>" >&2; exit 1; }
+	$(PY) tools/natural100.py text "$(LONGMEMEVAL)" results/natural100_text
+
+verify: setup ## check results/ (or RESULTS=<folder>) again from its files: optima by an independent solver, scores
+	$(PY) -m memaudit verify "$(RESULTS)"
 
 test: setup ## style, all tests, the unit tests on every other Python found, the lock file
 	@$(MAKE) --no-print-directory lint

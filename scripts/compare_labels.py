@@ -14,7 +14,7 @@ from memaudit.table_io import write_table
 log_to(snakemake.log)
 given, params, suite = snakemake.input, snakemake.params, snakemake.wildcards.suite
 packages = read_packages(Path(given.packages[0]).parent)
-sources = read_sources(packages, given.labels, given.audit, [Path(f).parent for f in given.others])
+sources = read_sources(packages, given.labels, given.audit, [Path(f).parent for f in given.others], params.grid)
 frames = frames_of(packages, sources)
 tables = {
     "agreement": [agreement(suite, *frame, **params.bootstrap) for frame in frames],

@@ -17,6 +17,8 @@ case $version in
     ;;
 esac
 
+# --clear would empty the folder that a link leads to, which others may use.
+[ ! -L "$folder" ] || { echo "error: $folder is a symbolic link; remove it, or touch $folder/.complete" >&2; exit 1; }
 echo "setting up $folder (Python $version, about a minute) ..."
 "$python" -m venv --clear "$folder"
 # connection-pool (a dependency of snakemake) is published as source only.

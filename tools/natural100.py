@@ -46,6 +46,7 @@ DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
+COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
 BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
 
@@ -129,21 +130,30 @@ def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]
 
 def bundles(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
-    derived = {row["query"]: row["derived"] for row in labels("a2")}
-    cells = audit_frame() if which == "b" else {}
-    texts = {
-        name: bundle(which, name, whole, derived.get(name, ()), cells.get(name, ()))
-        for part in batches(which, whole).values()
-        for name in part
-    }
+    texts = bundle_texts(which, whole)
     for batch, names in batches(which, whole).items():
         write_text(Path(arguments.out) / f"{batch}.txt", "\n\n".join(texts[name] for name in names))
         print(f"{batch}: {len(names)} from {names[0]} to {names[-1]}")
     if which == "a1":
         write_text(INDEX, json.dumps(labelled.index_of(whole), indent=1) + "\n")
     hashes = loads(BUNDLES.read_text()) if BUNDLES.exists() else {}
-    hashes[which] = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    hashes[which] = hashes_of(texts)
     write_text(BUNDLES, json.dumps(hashes, indent=1, sort_keys=True) + "\n")
+
+
+def bundle_texts(which: str, whole: labelling.Frame) -> dict[str, str]:
+    """Name of each session (a1) or query (a2, b) -> what its labeller is given."""
+    derived = {row["query"]: row["derived"] for row in labels("a2")} if which == "b" else {}
+    cells = audit_frame() if which == "b" else {}
+    return {
+        name: bundle(which, name, whole, derived.get(name, ()), cells.get(name, ()))
+        for part in batches(which, whole).values()
+        for name in part
+    }
+
+
+def hashes_of(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 
 def bundle(which: str, name: str, whole: labelling.Frame, derived: Sequence[Mapping], cells: Sequence[tuple]) -> str:
@@ -196,6 +206,133 @@ def submit(arguments: argparse.Namespace) -> None:
 
 
 def assemble(arguments: argparse.Namespace) -> None:
+    print(f"queries: {assemble_into(DATA)}")
+    card = (DATA / "README.md").read_text("utf-8")
+    before, _, rest = card.partition(COUNTS_BEGIN)
+    write_text(DATA / "README.md", before + counts_table() + rest.partition(COUNTS_END)[2])
+
+
+# What the rows of a file hold, for the Croissant description: field -> type.
+FIELDS = {
+    "queries.jsonl": {"query_id": "Text", "category": "Text", "required_unit_ids": "Text"},
+    "experiences.jsonl": {"experience_id": "Text", "session_id": "Text", "timestamp": "Text"},
+    "evidence_units.jsonl": {"unit_id": "Text", "kind": "Text", "canonical_text": "Text", "state": "Text"},
+    "candidate_memories.jsonl": {
+        "candidate_id": "Text",
+        "experience_id": "Text",
+        "representation_type": "Text",
+        "serialized": "Text",
+        "cost": "Integer",
+    },
+    "coverage_matrix.jsonl": {"candidate_id": "Text", "unit_id": "Text", "coverage": "Float"},
+}
+
+
+def croissant(folder: Path) -> dict[str, Any]:
+    """The data set as Croissant 1.0 JSON-LD: each file of the packages with its hash, and what its rows hold."""
+    files, sets = [], []
+    for package in ("primary", "adjudicated"):
+        for name, fields in FIELDS.items():
+            file_id = f"{package}/{name}"
+            files.append({
+                "@type": "cr:FileObject", "@id": file_id, "name": file_id, "contentUrl": file_id,
+                "encodingFormat": "application/jsonlines",
+                "sha256": hashlib.sha256((folder / file_id).read_bytes()).hexdigest(),
+            })  # fmt: skip
+            table = file_id.removesuffix(".jsonl")
+            sets.append({
+                "@type": "cr:RecordSet", "@id": table, "name": table,
+                "field": [
+                    {
+                        "@type": "cr:Field", "@id": f"{table}/{field}", "name": field, "dataType": f"sc:{kind}",
+                        **({"repeated": True} if field.endswith("_ids") else {}),
+                        "source": {"fileObject": {"@id": file_id}, "extract": {"column": field}},
+                    }
+                    for field, kind in fields.items()
+                ],
+            })  # fmt: skip
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "name": "natural100",
+        "description": "100 MEMAUDIT packages over LongMemEval-S conversations, labelled in two independent passes by "
+        "a language model; conversations, questions and answers are pointers with hashes.",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "license": "https://creativecommons.org/licenses/by/4.0/",
+        "url": "https://arxiv.org/abs/2605.02199",
+        "version": "1.0.0",
+        "datePublished": "2026-11-30",
+        "creator": {"@type": "sc:Organization", "name": "The MEMAUDIT developers"},
+        "citeAs": "See CITATION.cff, and cite LongMemEval (Wu et al., 2024).",
+        "isBasedOn": "LongMemEval (MIT, (c) 2024 Di Wu)",
+        "distribution": files,
+        "recordSet": sets,
+    }
+
+
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "samplingRate": "cr:samplingRate",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
+def counts_table() -> str:
+    """The table of counts in the data card, between its marks."""
+    content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
+    statuses = Counter(row["status"] for row in labelled.decisions(content, a2, b))
+    kinds = Counter(candidate["type"] for row in made for candidate in row["candidates"])
+    rows = {
+        "queries": len(content["queries"]),
+        "sessions": len(content["sessions"]),
+        "evidence units of pass A1": sum(len(row["units"]) for row in made),
+        "evidence units derived in pass A2": sum(len(row["derived"]) for row in a2),
+        "sessions with a raw span": sum(bool(row["units"]) for row in made),
+        **{f"candidates: {kind}": n for kind, n in sorted(kinds.items())},
+        "positive coverage labels of pass A2": sum(len(row["coverage"]) for row in a2),
+        "cells labelled by pass B": sum(len(row["cells"]) for row in b),
+        "positive coverage labels of pass B": sum(v > 0 for row in b for _, _, v in row["cells"]),
+        **{f"queries {status}": n for status, n in sorted(statuses.items())},
+    }
+    lines = [COUNTS_BEGIN, "| what | number |", "|---|---|", *(f"| {what} | {n:,} |" for what, n in rows.items())]
+    return "\n".join([*lines, COUNTS_END])
+
+
+def assemble_into(folder: Path) -> dict[str, int]:
+    """Write both packages and all decisions; returns how many queries have each status."""
     content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
     manifest = {
         "generator": labelled.GENERATOR,
@@ -207,12 +344,13 @@ def assemble(arguments: argparse.Namespace) -> None:
         },
     }
     for name, by_b in (("primary", False), ("adjudicated", True)):
-        write_coverage_package(DATA / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
+        write_coverage_package(folder / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
     rows = labelled.decisions(content, a2, b)
-    write_text(DATA / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))
-    write_text(DATA / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
-    print(f"{len(rows)} queries: {counts}")
+    write_text(folder / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
+    write_text(folder / "croissant.json", json.dumps(croissant(folder), indent=1) + "\n")
+    return counts
 
 
 def text(arguments: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from .errors import InputError
 from .package import Candidate, Package, Query, TextSize, Unit, build
+from .schemas import BY_ROW
 from .table_io import read_table, to_table, write_table
 
 # The tables of a suite's packages, in the order of results/packages/{suite}/.
@@ -100,6 +101,7 @@ def package_tables(
                 add("coverage", **key, candidate_id=candidate_id, unit_id=unit_id, coverage=value)
                 if labels is None:
                     label = {"source": label_source, "pass": "1", "value": value, "status": "accepted"}
+                    label |= {"stated": BY_ROW, "line": None}
                     add("labels", **key, candidate_id=candidate_id, unit_id=unit_id, **label)
         for u in p.units:
             add("units", **key, unit_id=u.unit_id, role=u.role, weight=u.weight, kind=u.kind, text=u.text)

@@ -15,6 +15,8 @@ SCHEMA_VERSION = "2"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
+# How labels are stated, see LABELS.
+BY_ROW, BY_CELL = "row", "cell"
 
 _str, _int, _float, _bool = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 
@@ -109,11 +111,23 @@ REQUIREMENTS = _table(
     ("suite", "package_id", "query_id", "unit_id"),
     {**_PACKAGE, "query_id": _str, "unit_id": _str, "primary": _bool},
 )
-# Who said what a candidate covers; zeros are rows too where somebody labelled them.
+# Who said what a candidate covers; zeros are rows too where somebody labelled them. stated: by a "row" of a coverage
+# matrix, which together label a package whole (an absent pair is 0), or cell by "cell" (an absent one is unlabelled);
+# line: of the source's file; labels by row on one line are one label under several names.
 LABELS = _table(
     "labels",
     ("suite", "package_id", "candidate_id", "unit_id", "source", "pass"),
-    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float, "status": _str},
+    {
+        **_PACKAGE,
+        "candidate_id": _str,
+        "unit_id": _str,
+        "source": _str,
+        "pass": _str,
+        "value": _float,
+        "status": _str,
+        "stated": _str,
+    },
+    {"line": _int},
 )
 # Derived from labels by the suite's rule; non-zero cells only, in (0, 1].
 COVERAGE = _table(
@@ -141,7 +155,8 @@ BUDGETS = _table(
     {"fraction": _float},
 )
 
-# ---- solutions/{suite}/...: one row is one point of the value-budget curve.
+# ---- solutions/{suite}/...: one row is one instance, at a declared budget. Of two spellings of one budget the
+# first stands.
 # value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal).
 # instance_hash: of the solver's own input (restricted, re-costed, in order): solved once per hash.
 SOLUTIONS = _table(
@@ -171,6 +186,25 @@ SOLUTION_SELECTIONS = _table(
     {**_PACKAGE, **_PROBLEM, "budget": _int, "candidate_id": _str},
 )
 
+# solutions/{suite}/...curves: OPT at every budget 0 .. max_budget: value_int from this row's budget on to the next
+# row's, from (0, 0). max_budget: the suite's, or the package's total cost (then the last value holds for all
+# budgets). status "limit": the curve was not proven, and only the row of budget 0 stands.
+CURVES = _table(
+    "curves",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        **_PACKAGE,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "status": _str,
+        "max_budget": _int,
+    },
+)
+
 # ---- checks/{suite}/...: the same instances by an independent solver. One row per solution_id and solver.
 # value, bound: exact fractions written "p/q" (or "p"); selected_value: the checked file's own selection,
 # re-evaluated; equal: the solver proved the same optimum and the selection is feasible and worth it.
@@ -189,6 +223,26 @@ CHECKS = _table(
         "bound": _str,
         "selected_value": _str,
         "solution_value": _str,
+        "n_packages": _int,
+        "equal": _bool,
+    },
+)
+
+# checks/{suite}/...-curves: OPT by an independent solver at budgets drawn from a curve: its end, and of some jumps
+# the budget of the jump and the one below. One row per content (package_id: its first package), budget and solver.
+# value, bound, curve_value: exact fractions; n_packages: those of that content; equal: it proved the curve's value.
+CURVE_CHECKS = _table(
+    "curve_checks",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget", "solver"),
+    {
+        **_PACKAGE,
+        **_PROBLEM,
+        "budget": _int,
+        "solver": _str,
+        "status": _str,
+        "value": _str,
+        "bound": _str,
+        "curve_value": _str,
         "n_packages": _int,
         "equal": _bool,
     },
@@ -370,8 +424,42 @@ AUDIT = _table(
         "rows": _int,
         "distinct": _int,
         "objective_matches": _int,
+        "unfinished": _int,
     },
     {"max_difference": _float},
+)
+# Mean over packages of OPT at every budget: mean_value from this row's budget on to the next row's. budget_spec: at
+# declared budgets, null elsewhere. n: packages in the mean; unproven_n: those left out, their curve not proven.
+MEAN_CURVES = _table(
+    "mean_curves",
+    ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        "suite": _str,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "mean_value": _float,
+        "n": _int,
+        "unproven_n": _int,
+    },
+    {"budget_spec": _str},
+)
+# A suite's curves and their check, a row a solver. curves: all, of which unproven; jumps: of the proven ones. points:
+# (content, budget) solved again, of which equal, and unfinished: the solver stopped at its limit.
+CURVE_COUNTS = _table(
+    "curve_counts",
+    ("suite", "cost_model", "pool", "k", "saturation", "solver"),
+    {
+        "suite": _str,
+        **_PROBLEM,
+        "solver": _str,
+        "curves": _int,
+        "unproven": _int,
+        "jumps": _int,
+        "points": _int,
+        "equal": _int,
+        "unfinished": _int,
+    },
 )
 
 # ---- Natural suites only: scores/{suite}/query_scores and analysis/{suite}/ (definitions: the modules of
@@ -565,4 +653,40 @@ DOWNSTREAM = _table(
         "answers": _int,
     },
     {"accuracy": _float, "ci_low": _float, "ci_high": _float},
+)
+
+# ---- stores: exported memory stores as they were read (stores/). instance_id: "" where the export names no example.
+# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON.
+_time = pa.timestamp("us", "UTC")
+STORE_MEMORIES = _table(
+    "store_memories",
+    ("store", "instance_id", "memory_id", "view"),
+    {
+        "store": _str,
+        "system": _str,
+        "instance_id": _str,
+        "memory_id": _str,
+        "view": _str,
+        "representation_type": _str,
+        "group_id": _str,
+        "position": _int,
+        "time_index": _int,
+        "text": _str,
+    },
+    {
+        "time": _time,
+        "native_order": _int,
+        "salience": _float,
+        "superseded_by": _str,
+        "invalid_at": _time,
+        "user_id": _str,
+        "details": _str,
+    },
+)
+# How each store was read. what: count, format, skipped, warning, partial or note; name: which, of its kind.
+INGEST = _table(
+    "ingest",
+    ("store", "instance_id", "what", "name"),
+    {"store": _str, "instance_id": _str, "what": _str, "name": _str, "count": _int},
+    {"detail": _str},
 )

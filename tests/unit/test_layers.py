@@ -10,7 +10,7 @@ LIBRARY = Path(__file__).parents[2] / "scripts" / "memaudit"
 LAYERS = [
     ["", "errors", "kernel_cache"],
     ["package", "costs", "schemas"],
-    ["table_io", "pools", "objective", "budgets"],
+    ["table_io", "csv_io", "pools", "objective", "budgets"],
     ["package_io", "batch", "problem"],
     ["synthetic", "natural"],
     ["solve", "suites_io"],
@@ -26,7 +26,6 @@ LAYERS = [
         "provenance",
         "manifest_io",
         "stage_io",
-        "points_io",
         "labels_io",
         "run_info",
         "warm",

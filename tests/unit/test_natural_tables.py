@@ -15,7 +15,6 @@ from memaudit.analysis.downstream_io import read_answers
 from memaudit.analysis.queries import NO_CATEGORY, by_category, query_scores
 from memaudit.analysis.sensitivity import sensitivity
 from memaudit.errors import InputError
-from memaudit.natural.audit import parse_cells, parse_labels
 from memaudit.natural.audit_io import audit_files, load_audit
 from memaudit.package_io import package_tables
 from memaudit.table_io import to_table
@@ -199,6 +198,12 @@ def test_an_answer_belongs_to_one_setting(stage):
             joined(both, answers(system="oracle_gvt", **columns))
 
 
+def test_an_answer_that_names_the_first_setting_is_the_one_that_means_it(stage):
+    named = pd.concat([answers(system="oracle_gvt", k=""), answers(system="oracle_gvt", k=1).iloc[2:3]])
+    with pytest.raises(InputError, match=r"a.csv, row 6: query q3 of system oracle_gvt is answered twice"):
+        joined(stage[2], named)
+
+
 def test_all_systems_together_with_an_interval_over_queries(stage):
     two = pd.concat([answers(system="oracle_gvt"), answers(system="recency_raw", correct=[1, 0, 1, 0, 1])])
     table = joined(stage[2], two)
@@ -220,10 +225,10 @@ def test_all_systems_together_with_an_interval_over_queries(stage):
         (answers(correct=[1, 0, None, 0, 1]), r"a.csv, row 3: correct is 'empty'"),
         (answers(query_id=["q1", "q1", "q2", "q3", "q4"]), "row 2: query q1 of system mine is answered twice"),
         (answers(query_id=["q1", "", "q2", "q3", "q4"]), "row 2: query_id is empty"),
-        (answers(budget=[4, 0.5, None, None, None]), "row 2: budget '0.5' is no whole number"),
+        (answers(budget=[4, 0.5, None, None, None]), "row 2: budget 0.5 is no whole number"),
         (answers(budget=["4", "four", "", "", ""]), "row 2: budget 'four' is no whole number"),
         (answers(budget=["4", "inf", "", "", ""]), "row 2: budget 'inf' is no whole number"),
-        (answers(k=["1", "1.5", "", "", ""]), "row 2: k '1.5' is no whole number >= 1$"),
+        (answers(k=["1", "1.5", "", "", ""]), "row 2: k '1.5' is no whole number from 1 to [0-9]+$"),
         (answers(system="all systems"), "row 1: 'all systems' is the name of all together"),
     ],
 )
@@ -301,6 +306,7 @@ def test_construction_counts_what_judges_said():
             "pass": "1",
             "value": 0.0,
             "status": "disputed",
+            "stated": "cell",
         }
         for p, c, u in cells[:3]
     ]
@@ -338,7 +344,7 @@ def folder(path, cells=CELLS, **labels):
 
 def test_an_audit_folder(tmp_path):
     made = folder(tmp_path, human_b="1,b,0,\n2,b,,unsure\n3,b,TRUE,\n", human_a="3,a,no,\n1,a,yes,\n")
-    assert load_audit(audit_files(made)) == {
+    assert load_audit(audit_files(made)).labels == {
         "human_a": {("p2", "p2::c0", "p2::u0"): 0.0, ("p1", "p1::c0", "p1::u0"): 1.0},
         "human_b": {("p1", "p1::c0", "p1::u0"): 0.0, ("p2", "p2::c0", "p2::u0"): 1.0},
     }
@@ -353,7 +359,7 @@ def test_an_audit_folder(tmp_path):
         (CELLS + "1,p3,c,u,\n", "1,a,1,\n", "annotation_cells.csv, line 6: cell_id 1 stands twice"),
         (CELLS + "4,p1,p1::c0,p1::u0,\n", "1,a,1,\n", "line 6: the cell of 4 stands already in line 2"),
         (CELLS + "4,p1,,p1::u0,\n", "1,a,1,\n", "line 6: candidate_id is missing or empty"),
-        ("cell,instance_id\n1,p\n", "1,a,1,\n", "line 2: cell_id is missing or empty"),
+        ("cell,instance_id\n1,p\n", "1,a,1,\n", "cells.csv: no column cell_id, candidate_id, unit_id; needs"),
     ],
 )
 def test_a_bad_audit_is_told_by_file_and_line(tmp_path, cells, labels, message):
@@ -366,9 +372,6 @@ def test_missing_audit_files_and_columns(tmp_path):
         audit_files(tmp_path)
     with pytest.raises(InputError, match="no labels"):
         audit_files(folder(tmp_path))
-    cells = parse_cells([(2, {"cell_id": "1", "instance_id": "p", "candidate_id": "c", "unit_id": "u"})], "cells")
-    with pytest.raises(InputError, match="line 2: no column label"):
-        parse_labels([(2, {"cell_id": "1"})], cells, "l.csv")
     (tmp_path / "human_a_labels.csv").write_bytes(b"cell_id,label\n\xff,1\n")
     with pytest.raises(InputError, match="not readable as CSV"):
         load_audit(audit_files(tmp_path))

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from pipeline import ROOT, planned, run, snakemake, write_config
 
+from memaudit.check.verify_io import verify
 from memaudit.natural.build import build_packages
 from memaudit.natural.conversations_io import load_examples
 from memaudit.schemas import NATURAL_TABLES
@@ -62,8 +63,7 @@ def finished(tmp_path_factory):
 
 
 def natural(folder, name, suite="talks"):
-    stage = "scores" if name == "query_scores" else "analysis"
-    return read_table(folder / "results" / stage / suite / f"{name}.parquet", name).to_pandas()
+    return read_table(folder / "results" / "analysis" / suite / f"{name}.parquet", name).to_pandas()
 
 
 def test_every_natural_table_is_made_and_keeps_its_contract(finished):
@@ -71,7 +71,12 @@ def test_every_natural_table_is_made_and_keeps_its_contract(finished):
         frame = natural(finished, name)
         assert len(frame) and set(frame["suite"]) == {"talks"}, name
     other = {p.stem for p in (finished / "results" / "analysis" / "again").iterdir()} & set(NATURAL_TABLES)
-    assert other == {"construction", "categories"}
+    assert other == {"construction", "query_scores", "categories"}
+
+
+def test_a_fresh_run_has_nothing_left_over(finished):
+    report = verify(finished / "results")
+    assert report.passed and report.left_over == []
 
 
 def test_the_numbers_hang_together(finished):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 
@@ -19,6 +20,8 @@ SETTING = ("cost_model", "k", "saturation")
 _POINT = [*SETTING, "budget_spec", "budget"]
 _COLUMNS = ["query_id", "system", "budget", *SETTING, "correct"]
 _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
+# Budgets are 64-bit integers with room for sums, as in the configuration.
+MAX_BUDGET = 2**31 - 1
 _Z = 1.959963984540054  # 97.5 percentile of the normal distribution
 
 
@@ -39,41 +42,59 @@ def parse_answers(table: pd.DataFrame, where: str) -> pd.DataFrame:
     """Columns query_id, system, budget, cost_model, k, saturation, correct (bool) of a table of downstream answers.
 
     budget (Int64) null: at any; cost_model, k (Int64), saturation null: in the suite's first setting. `correct` is
-    1/true/yes or 0/false/no. Raises InputError naming `where`, the row (1 is the first below the
-    header) and the fix on a missing column, an empty or unknown value, or a repeated answer.
+    1/true/yes or 0/false/no. Raises InputError naming `where`, the row (1 is the first below the header) and the
+    fix on a missing column, an empty or unknown value, or a repeated answer: an answer without a budget is one at
+    every budget, so it is the only one of its query, system and setting.
     """
     missing = [c for c in ("query_id", "system", "correct") if c not in table]
     if missing:
         raise InputError(f"{where}: no column {', '.join(missing)}; needs query_id, system and correct")
     rows = []
     for number, row in enumerate(table.to_dict("records"), start=1):
-        for column in ("query_id", "system"):
-            if pd.isna(row[column]) or not str(row[column]).strip():
-                raise InputError(f"{where}, row {number}: {column} is empty; fill it in, or remove the row")
-        if str(row["system"]) == ALL_SYSTEMS:
+        system = _name(row["system"], "system", where, number)
+        if system == ALL_SYSTEMS:
             raise InputError(f"{where}, row {number}: {ALL_SYSTEMS!r} is the name of all together; rename the system")
         rows.append({
-            "query_id": str(row["query_id"]),
-            "system": str(row["system"]),
-            "budget": _whole(row, "budget", where, number),
-            "cost_model": _named(row, "cost_model"),
-            "k": _whole(row, "k", where, number),
-            "saturation": _named(row, "saturation"),
+            "query_id": _name(row["query_id"], "query_id", where, number),
+            "system": system,
+            "budget": _whole(row.get("budget"), "budget", where, number),
+            "cost_model": _optional_name(row.get("cost_model"), "cost_model", where, number),
+            "k": _whole(row.get("k"), "k", where, number),
+            "saturation": _optional_name(row.get("saturation"), "saturation", where, number),
             "correct": _correct(row["correct"], where, number),
         })  # fmt: skip
     answers = pd.DataFrame(rows, columns=_COLUMNS).astype({"budget": "Int64", "k": "Int64"})
-    twice = answers[answers.duplicated(["query_id", "system", "budget", *SETTING])]
+    _refuse_repeats(answers, where)
+    return answers
+
+
+def _refuse_repeats(answers: pd.DataFrame, where: str) -> None:
+    of = ["query_id", "system", *SETTING]
+    anywhere = answers["budget"].isna().groupby([answers[c] for c in of], dropna=False).transform("any")
+    twice = answers[answers.duplicated([*of, "budget"]) | (anywhere & answers.duplicated(of))]
     if len(twice):
         row = twice.iloc[0]
         raise InputError(
             f"{where}, row {twice.index[0] + 1}: query {row['query_id']} of system {row['system']} is answered "
-            f"twice; keep one answer a query, system, budget and setting"
+            f"twice; keep one answer a query, system, setting and budget (one without a budget is for all budgets)"
         )
-    return answers
+
+
+def _name(value: object, column: str, where: str, number: int) -> str:
+    """Text, or a whole number as text."""
+    if _is_absent(value) or (isinstance(value, str) and not value.strip()):
+        raise InputError(f"{where}, row {number}: {column} is empty; fill it in, or remove the row")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, str | int | np.integer):
+        raise InputError(f"{where}, row {number}: {column} is {value!r}; write text or a whole number")
+    return str(value)
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def _correct(value: object, where: str, number: int) -> bool:
-    text = "" if pd.isna(value) else str(value).strip().lower()
+    text = "" if _is_absent(value) else str(value).strip().lower()
     if text not in _TRUE | _FALSE:
         raise InputError(
             f"{where}, row {number}: correct is {text or 'empty'!r}; write 1, true or yes, or 0, false or no"
@@ -81,23 +102,24 @@ def _correct(value: object, where: str, number: int) -> bool:
     return text in _TRUE
 
 
-def _whole(row: Mapping, column: str, where: str, number: int) -> int | None:
-    value = _named(row, column)
-    if value is None:
+def _optional_name(value: object, column: str, where: str, number: int) -> str | None:
+    absent = _is_absent(value) or (isinstance(value, str) and not value.strip())
+    return None if absent else _name(value, column, where, number).strip()
+
+
+def _whole(value: object, column: str, where: str, number: int) -> int | None:
+    if _is_absent(value) or (isinstance(value, str) and not value.strip()):
         return None
-    try:
-        whole = float(value)
-    except ValueError:
-        whole = math.nan
-    if not (math.isfinite(whole) and whole >= 1 and whole == int(whole)):
+    whole = math.nan
+    if isinstance(value, str | int | float | np.number) and not isinstance(value, bool):
+        with contextlib.suppress(ValueError, OverflowError):  # told below, with what was read
+            whole = float(value)
+    if not 1 <= whole <= MAX_BUDGET or whole != int(whole):
         absolute = " (an absolute budget)" if column == "budget" else ""
-        raise InputError(f"{where}, row {number}: {column} {value!r} is no whole number >= 1{absolute}")
+        raise InputError(
+            f"{where}, row {number}: {column} {value!r} is no whole number from 1 to {MAX_BUDGET}{absolute}"
+        )
     return int(whole)
-
-
-def _named(row: Mapping, column: str) -> str | None:
-    value = row.get(column)
-    return None if value is None or pd.isna(value) or not str(value).strip() else str(value).strip()
 
 
 def downstream(
@@ -125,6 +147,7 @@ def downstream(
     answers = answers.assign(writer=[writer_of.get(s, s) for s in answers["system"]])
     for column in SETTING:
         answers[column] = answers[column].fillna(setting[column]).astype(queries[column].dtype)
+    _refuse_repeats(answers, where)  # one that names the first setting and one that means it
     _refuse_unknown(suite, queries, answers, where)
     on = ["query_id", "writer", *SETTING]
     joined = queries.merge(answers, on=on, suffixes=("", "_given"), validate="many_to_many")

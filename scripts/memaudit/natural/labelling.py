@@ -190,17 +190,22 @@ def shared_run(text: str, sources: Iterable[str]) -> str | None:
 
     Words are runs of letters and digits, lower case; punctuation and line ends do not break a run.
     """
+    shared = runs_of([text])
+    shared = shared & runs_of(sources) if shared else shared
+    return " ".join(min(shared)) if shared else None
+
+
+def runs_of(texts: Iterable[str]) -> set[tuple[str, ...]]:
+    """Every run of LONGEST_SHARED_RUN + 1 consecutive words of the texts."""
     size = LONGEST_SHARED_RUN + 1
-    words = _WORDS.findall(text.lower())
-    runs = {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}
-    if not runs:
-        return None
-    for source in sources:
-        found = _WORDS.findall(source.lower())
-        for i in range(len(found) - size + 1):
-            if tuple(found[i : i + size]) in runs:
-                return " ".join(found[i : i + size])
-    return None
+    found = [_WORDS.findall(text.lower()) for text in texts]
+    return {tuple(words[i : i + size]) for words in found for i in range(len(words) - size + 1)}
+
+
+def texts_of(row: Mapping[str, Any]) -> list[str]:
+    """Every text that a labeller wrote in a row of a1, a2 or b."""
+    inner = [part["text"] for key in ("units", "candidates", "derived") for part in row.get(key, ())]
+    return [*inner, *(row[key] for key in ("note", "reason") if row.get(key))]
 
 
 def quote_pointer(session: Session, turn: Any, quote: Any) -> dict[str, Any]:

@@ -22,13 +22,25 @@ from .drawing import (
     legend_columns,
     note,
     panels_of,
+    round_budgets_axis,
     rows_of,
+    thinned_steps,
     title,
     writers_in,
 )
 from .illustration import draw_package
 from .registry import figure
-from .remarks import all_packages, focus_notes, left_out_notes, n_notes, n_text, opt_zero_notes, retrieval_notes
+from .remarks import (
+    all_packages,
+    curves_n_text,
+    curves_notes,
+    focus_notes,
+    left_out_notes,
+    n_notes,
+    n_text,
+    opt_zero_notes,
+    retrieval_notes,
+)
 from .results import NothingToShow, Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
 
 RATIO = "Mean package ratio, F / OPT"
@@ -59,6 +71,10 @@ def _optima(suite: SuiteInfo) -> dict[str, str]:
 
 def _both_optima(suite: SuiteInfo, run: RunInfo) -> bool:
     return {"full", "no_validity"} <= set(_optima(suite))
+
+
+def _curved(suite: SuiteInfo, run: RunInfo) -> bool:
+    return suite.curve
 
 
 def _illustrated(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -220,6 +236,70 @@ def validity_gap(results: Results, suite: str):
         n_text(all_packages(summary)) + (" a panel" if len(names) > 1 else ""),
     )
     return fig
+
+
+@figure(_curved)
+def opt_by_budget(results: Results, suite: str):
+    """Mean OPT of each pool at every budget, declared budgets marked; a panel a distribution."""
+    curves = each_distribution(results.of_suite("mean_curves", suite))
+    names, looks = _distributions(results, suite, curves), style.pool_looks(curves["pool"])
+    rows, columns = grid(len(names), 4)
+    several = len(names) > 1
+    width, height = (style.PANEL_WIDTH, 1.65) if several else (4.2, 2.5)
+    fig, axes = style.new_figure(max(width * columns + 0.3, 3.9), height * rows + 0.75, rows, columns, sharex=True)
+    panels = panels_of(axes, len(names))
+    positive = curves["budget"][curves["budget"] > 0]
+    if positive.empty:
+        raise NothingToShow(f"suite {suite!r}: OPT is 0 at every budget")
+    first, last = int(positive.min()), int(positive.max())
+    for i, (ax, name) in enumerate(zip(panels, names, strict=True)):
+        of_panel = curves[curves["distribution"] == name]
+        for pool, look in looks.items():
+            line = of_panel[of_panel["pool"] == pool]
+            if len(line):  # none where no curve of the panel is proven
+                _opt_steps(ax, line, look, first, last)
+        round_budgets_axis(ax, first, last, width - 0.4)
+        ax.set_ylim(0, None)
+        ax.margins(y=0.08)
+        ax.grid(axis="y")
+        if several:
+            ax.set_title(textwrap.fill(style.prettify(name), 20))
+        ax.tick_params(labelbottom=i + columns >= len(names))
+        if i + columns >= len(names):
+            ax.set_xlabel(BUDGET)
+    for row in range(rows):
+        panels[row * columns].set_ylabel("Mean value of OPT")
+    _pool_legend(fig, looks, marked=curves["budget_spec"].notna().any())
+    title(fig, results, suite, "OPT by budget", curves_n_text(curves) + (" a panel" if several else ""))
+    note(fig, curves_notes(curves, style.pool_label))
+    return fig
+
+
+def _opt_steps(ax, line: pd.DataFrame, look: style.Look, first: int, last: int) -> None:
+    """One pool's mean curve, and its declared budgets as points."""
+    x, y = thinned_steps(line["budget"], line["mean_value"], first, last)
+    ax.step(x, y, where="post", color=look.colour, linestyle=look.dashes, linewidth=1.1)
+    at = line[line["budget_spec"].notna()]
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "zorder": 3, "clip_on": False}
+    ax.plot(at["budget"], at["mean_value"], color=look.colour, marker=look.marker, linestyle="", **edge)
+
+
+def _pool_legend(fig, looks: Mapping[str, style.Look], marked: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=look.colour,
+            linestyle=look.dashes,
+            marker=look.marker if marked else "",
+            label=style.pool_label(pool),
+        )
+        for pool, look in looks.items()
+    ]
+    labels = [handle.get_label() for handle in handles]
+    fig.legend(handles=handles, loc="outside lower left", ncols=legend_columns(labels, fig.get_figwidth()))
 
 
 @figure(_scored)

@@ -24,6 +24,19 @@ def n_text(frame: pd.DataFrame) -> str:
     return f"n = {_range(*_usual(_ranges(frame)))}"
 
 
+def curves_n_text(curves: pd.DataFrame) -> str:
+    """The same for mean curves (columns distribution, pool, n)."""
+    return f"n = {_range(int(curves['n'].min()), int(curves['n'].max()))}"
+
+
+def curves_notes(curves: pd.DataFrame, label: Label) -> list[str]:
+    """Where points are, and which pools' curves are not proven for all packages."""
+    marks = ["Points: declared budgets."] if curves["budget_spec"].notna().any() else []
+    missing = curves.groupby(["pool", "distribution"])["unproven_n"].max().groupby("pool").sum()
+    named = ", ".join(f"{count:,} of {label(pool).lower()}" for pool, count in missing.items() if count)
+    return marks + ([f"Left out because the curve is not proven: {named}."] if named else [])
+
+
 def n_notes(frame: pd.DataFrame, label: Label) -> list[str]:
     """The writers with another n than most (learned writers are scored on odd seeds only)."""
     ranges = _ranges(frame)

@@ -117,6 +117,14 @@ _TYPES: dict[str, tuple[str, str]] = {
     "tombstone": (VERMILLION, ""),
     "compound_update": (ORANGE, ""),
 }
+# Pools: label and look; dashed are those whose lines may lie on others.
+_POOLS: dict[str, tuple[str, Look]] = {
+    "full": ("All candidates", Look(BLACK, "o")),
+    "no_validity": ("Without tombstones and compound updates", Look(VERMILLION, "s", _DASHES[1])),
+    "generic": ("Generic candidates", Look(BLUE, "^")),
+    "summary": ("Summaries", Look(GREEN, "v")),
+    "atomic_fact": ("Atomic facts", Look(SKY, "D", _DASHES[1])),
+}
 ROLE_COLOURS = {"current": SKY, "invalidation": ORANGE, "stale": "#BDBDBD", "": "#DCE8D4"}
 ROLE_LABELS = {
     "current": "current state",
@@ -224,6 +232,20 @@ def type_looks(types: Iterable[str]) -> dict[str, tuple[str, str]]:
     for i, name in enumerate(sorted(present - set(_TYPES))):
         chosen[name] = spare[i % len(spare)]
     return chosen
+
+
+def pool_label(pool: str) -> str:
+    """The name of a pool that a reader sees."""
+    return _POOLS[pool][0] if pool in _POOLS else prettify(pool)
+
+
+def pool_looks(pools: Iterable[str]) -> dict[str, Look]:
+    """Colour and marker of each pool in order of display: fixed for the built-in ones, else the next free ones."""
+    present = set(pools)
+    chosen = {pool: look for pool, (_, look) in _POOLS.items() if pool in present}
+    taken = {look.colour for look in chosen.values()}
+    free = sorted(map(_look, range(_LOOKS)), key=lambda look: look.colour in taken)  # colours of their own first
+    return chosen | {pool: free[i % len(free)] for i, pool in enumerate(sorted(present - set(_POOLS)))}
 
 
 def darker(colour: str, factor: float = 0.72) -> str:

@@ -160,6 +160,7 @@ def solver_audit(results: Results, suite: None = None) -> Document:
         "rows": "Package-budget rows",
         "distinct": "Distinct instances",
         "objective_matches": "Objective matches",
+        "unfinished": "Stopped at its limit",
         "max_difference": "Largest difference",
     }
     problem = {"cost_model": "Costs", "k": "k", "saturation": "h"}
@@ -168,7 +169,7 @@ def solver_audit(results: Results, suite: None = None) -> Document:
     shown = own[list(heads)].copy()
     shown["solver"] = [_SOLVERS.get(s, s) for s in shown["solver"]]
     shown["max_difference"] = [_exact(d) for d in shown["max_difference"]]
-    for column in ("rows", "distinct", "objective_matches"):
+    for column in ("rows", "distinct", "objective_matches", "unfinished"):
         shown[column] = [f"{int(c):,}" for c in shown[column]]
     rows = f"n = {int(own['rows'].max()):,} package-budget rows"
     caption = f"Exact solver audit against independent solvers; suite {results.info.audit}, {rows}."
@@ -194,10 +195,41 @@ def status_counts(results: Results, suite: None = None) -> Document:
     caption = f"Status of the exact solutions; suites {', '.join(suites)}, {rows}."
     notes = (
         "Package-budget rows (distinct instances: equal content and budget are one).",
-        "optimal: our solver closed its search; cross_checked: beside that, an independent solver proved the "
-        "same value; limit: not proven, no ratio.",
+        "optimal: our solver closed its search (and no independent solver finished within its limit); cross_checked: "
+        "beside that, one proved the same value; limit: not proven, no ratio.",
     )
     return Document(caption, frame, (Section("", shown.astype("str")),), notes)
+
+
+@table(when_run=lambda run: any(s.curve for s in run.suites))
+def curve_counts(results: Results, suite: None = None) -> Document:
+    """How many value-budget curves are proven, and how many of their points an independent solver confirms."""
+    frame = results.frame("curve_counts")
+    names = {"suite": "Suite", "cost_model": "Costs", "pool": "Pool", "k": "k", "saturation": "h", "solver": "Solver"}
+    counts = {
+        "curves": "Curves",
+        "unproven": "Not proven",
+        "jumps": "Jumps",
+        "points": "Points solved again",
+        "equal": "Equal",
+        "unfinished": "Stopped at its limit",
+    }
+    place = {s.name: i for i, s in enumerate(results.info.suites)}
+    frame = frame.assign(_place=frame["suite"].map(place)).sort_values(
+        ["_place", *names], kind="stable", ignore_index=True
+    )
+    frame = frame.drop(columns="_place")
+    shown = frame.assign(solver=[_SOLVERS.get(s, s) for s in frame["solver"]])
+    shown = shown.astype({c: "str" for c in names}).assign(**{c: [f"{n:,}" for n in frame[c]] for c in counts})
+    suites = ", ".join(dict.fromkeys(frame["suite"]))
+    n = int(frame.groupby([c for c in names if c != "solver"])["curves"].first().sum())
+    caption = f"OPT at every budget: curves and their check; suites {suites}, n = {n:,} curves."
+    notes = (
+        "A curve: OPT of one package and pool at every budget. Jumps: budgets at which OPT rises.",
+        "Points: of each distinct curve its end, and of some jumps, drawn by seed, the budget of the jump and the one "
+        "below. Declared budgets are checked besides, all of them (status counts).",
+    )
+    return Document(caption, frame, (Section("", shown.rename(columns=names | counts)),), notes)
 
 
 def published_document(frame: pd.DataFrame, natural_note: str = "") -> Document:
