@@ -60,6 +60,14 @@ def test_b_labelled_the_whole_audit_frame(labels):
         assert sorted((c, u) for c, u, _ in row["cells"]) == sorted(frame_cells[row["query"]])
 
 
+def test_corrections_do_not_contradict_each_other(labels):
+    values: dict[tuple, set] = {}
+    for row in labels["corrections"]:
+        what = (row["what"], row.get("query"), row.get("candidate"), row["unit"])
+        values.setdefault(what, set()).add(str(row.get("value", row.get("text", row.get("unit_kind")))))
+    assert len(values) > 400 and {len(v) for v in values.values()} == {1}
+
+
 def test_the_packages_are_what_the_labels_give(tmp_path):
     tool.assemble_into(tmp_path)
     made = sorted(p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file())
