@@ -6,9 +6,9 @@ set -euo pipefail
 python=$1 file=$2 out=$3
 here=$(cd "$(dirname "$0")" && pwd)
 shipped=$here/../../data/natural100/stores
-base=${PYTHON311:-python3.11}
-# Letta puts tags into sets.
-export PYTHONHASHSEED=0
+base=${PYTHON311:-$("$here/../find_python.sh" 3.11)}
+# Letta puts tags into sets; several threads wait for each other where others use the cores too.
+export PYTHONHASHSEED=0 OMP_NUM_THREADS=1
 mkdir -p "$out"
 
 environment() { # name of the requirements, folder
