@@ -9,6 +9,8 @@ PYTHON ?= $(shell tools/find_python.sh 3.11 3.12 3.13)
 CORES ?= all
 # A configuration of your own: make reproduce CONFIG=my.yaml
 CONFIG ?= config/config.yaml
+# The results folder to verify: make verify RESULTS=results/natural
+RESULTS ?= results
 VENV := .venv
 PY := $(VENV)/bin/python
 SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
@@ -56,8 +58,8 @@ real-systems: setup ## run real Mem0, A-Mem and Letta again: make real-systems L
 	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make real-systems LONGMEMEVAL=<file>" >&2; exit 1; }
 	tools/real_systems/run.sh $(PY) "$(LONGMEMEVAL)" .cache/real_systems
 
-verify: setup ## check results/ again from its files alone: optima by an independent solver, scores, completeness
-	$(PY) -m memaudit verify results
+verify: setup ## check results/ (or RESULTS=<folder>) again from its files: optima by an independent solver, scores
+	$(PY) -m memaudit verify "$(RESULTS)"
 
 test: setup ## style, all tests, the unit tests on every other Python found, the lock file
 	@$(MAKE) --no-print-directory lint

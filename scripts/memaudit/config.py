@@ -14,7 +14,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -30,6 +30,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
+    WrapValidator,
     field_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -58,6 +59,8 @@ MAX_ENTRIES = 10_000
 MAX_SHARD = 1_000_000
 MAX_RESAMPLES = 1_000_000
 MAX_NODES = 10**15
+MAX_CHECK_SECONDS = 86_400
+MAX_SAMPLE = 10_000
 MAX_NAME = 100
 MAX_FOLDER = 1000
 # Values and levels of a rule's parameters.
@@ -214,7 +217,7 @@ def _whole(value: Any, least: int, most: int, what: str) -> int:
 class Budget:
     """A budget as written: `value` is absolute cost units (int) or a fraction of the mean total cost (float).
 
-    Source: protocol, "Budgets": 1 is absolute, 1.0 the whole. `spec` is its one spelling in paths and tables.
+    Source: protocol, "Budgets": 1 is absolute, 1.0 the whole. `spec` is its one spelling in tables.
     """
 
     value: int | float
@@ -252,6 +255,18 @@ def parse_budget(value: Any) -> Budget:
     if value > MAX_UNITS:
         raise _problem(f"{shown(value)} is above {MAX_UNITS}; give at most {MAX_UNITS} cost units, or a fraction")
     return Budget(value)
+
+
+ALL_BUDGETS = "all"
+
+
+def _declared(value: Any, parse: Callable[[Any], list[Budget]]) -> list[Budget]:
+    """A list of budgets; none for `all`, which declares no single one."""
+    if value == ALL_BUDGETS:
+        return []
+    if isinstance(value, list) and ALL_BUDGETS in value:
+        raise _problem("`all` stands alone; to have every budget beside declared ones, add the key `curve: true`")
+    return _not_empty(parse(value))
 
 
 def _parse_seeds(value: Any) -> tuple[int, ...]:
@@ -351,18 +366,23 @@ NotEmpty = AfterValidator(_not_empty)
 PathText = Annotated[str, AfterValidator(_path)]
 RepresentationType = Annotated[str, AfterValidator(_representation_type)]
 
+_BUDGET_SCHEMA = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": MAX_UNITS},
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+    ]
+}
 BudgetValue = Annotated[
     Budget,
     PlainValidator(parse_budget),
     PlainSerializer(lambda b: b.value),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 1, "maximum": MAX_UNITS},
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-            ]
-        }
-    ),
+    WithJsonSchema(_BUDGET_SCHEMA),
+]
+Budgets = Annotated[
+    list[BudgetValue],
+    WrapValidator(_declared),
+    PlainSerializer(lambda budgets: [b.value for b in budgets] or ALL_BUDGETS),
+    WithJsonSchema({"anyOf": [{"const": ALL_BUDGETS}, {"type": "array", "items": _BUDGET_SCHEMA, "minItems": 1}]}),
 ]
 Seeds = Annotated[
     tuple[int, ...],
@@ -422,9 +442,18 @@ class Section(BaseModel):
 class Suite(Section):
     """What every suite has, whatever its packages come from."""
 
-    budgets: Annotated[list[BudgetValue], NotEmpty] = Field(
+    budgets: Budgets = Field(
         description="Budgets: a whole number is absolute cost units, a decimal in (0, 1] a fraction of the "
-        "suite's mean total cost (1 is absolute, 1.0 the whole)."
+        "suite's mean total cost (1 is absolute, 1.0 the whole). `all`: OPT at every budget and nothing else; no "
+        "writer is scored."
+    )
+    curve: bool = Field(
+        False, description="Also give OPT at every budget (always so with `budgets: all`): table `curves`, a figure."
+    )
+    max_budget: BudgetValue | None = Field(
+        None,
+        description="Where these curves end, written like a budget; default: each at its package's total cost, from "
+        "which on nothing changes.",
     )
     cost_models: Annotated[list[CostModelName], NotEmpty] = Field(
         [costs.DECLARED], description=f"Names of cost models: {', '.join(COST_MODELS)}, or configured ones."
@@ -442,6 +471,18 @@ class Suite(Section):
     solvers: Annotated[list[SolverName], NotEmpty] = Field(
         ["cp_sat"], description=f"Independent solvers that check every optimum: {', '.join(SOLVERS)}."
     )
+    check_limit: Annotated[float, Field(gt=0, le=MAX_CHECK_SECONDS)] = Field(
+        60,
+        description="Seconds after which an independent solver stops: the optimum then stays `optimal`, not "
+        "`cross_checked`. cp_sat counts them deterministically (and stops for good after ten times as many of the "
+        "clock); the others have only those of the clock, ten times as many.",
+    )
+    check_sample: Annotated[int, Field(ge=0, le=MAX_SAMPLE)] = Field(
+        2,
+        description="How many jumps of each curve, besides its end, are solved again by the independent solvers, each "
+        "at its budget and at one unit less.",
+    )
+    check_seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = Field(0, description="Seed of the draw of these jumps.")
     quantize: Annotated[int, Field(ge=1, le=MAX_DENOMINATOR)] | None = Field(
         None,
         description="Round weights and coverage to multiples of 1/quantize first; for numbers that have more "
@@ -452,6 +493,28 @@ class Suite(Section):
         description="Search nodes after which a solve whose whole curve is out of reach too stops as `limit` (with a "
         "bound, and without a ratio).",
     )
+
+    @field_validator("max_budget")
+    @classmethod
+    def _of_a_curve(cls, value: Budget | None, info: ValidationInfo) -> Budget | None:
+        if value is not None and not info.data.get("curve", True) and info.data.get("budgets"):
+            raise _problem("the suite has no curve that it could end; add `curve: true`, or remove it")
+        return value
+
+    @field_validator("writers")
+    @classmethod
+    def _at_declared_budgets(cls, value: list[str] | str, info: ValidationInfo) -> list[str] | str:
+        if info.data.get("budgets") == [] and value not in ("all", []):
+            raise _problem(
+                "writers are scored at declared budgets, and `budgets: all` declares none; list budgets and add "
+                "`curve: true`, or remove the writers"
+            )
+        return value
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether OPT is given at every budget."""
+        return self.curve or not self.budgets
 
 
 _SOURCE = "Where the packages come from: `synthetic`, `longmemeval`, `locomo` or `coverage_package`."
@@ -517,13 +580,18 @@ class NaturalSuite(Suite):
         "labels are compared with the suite's own.",
     )
     compare_with: list[SuiteName] = Field(
-        [], description="Natural suites over the same candidates and units, labelled by others, to compare with."
+        [],
+        description="Natural suites over the same candidates and units, labelled by others, to compare with. Ratios "
+        "are compared where both have the same package, writer and absolute budget; a fraction comes to the same only "
+        "where the mean total costs do.",
     )
     robustness: Robustness | None = Field(
         Robustness(), description="Ranking of the writers under label noise, see below; null: none."
     )
     downstream: PathText | None = Field(
-        None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
+        None,
+        description="Answers of downstream systems (CSV or Parquet: query_id, system, correct; optional budget, "
+        "cost_model, k, saturation: without a budget an answer counts at each, without a setting in the first).",
     )
     downstream_systems: dict[str, WriterName] = Field(
         {}, description="`{system: writer}` where a system of `downstream` is not named like its writer."
@@ -563,6 +631,9 @@ class LongMemEvalSuite(NaturalSuite):
     word_limit: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Words of a session that are read (1800 in the paper); default: all."
     )
+    strict: bool = Field(
+        False, description="Let every warning of the build (what is odd in the conversations) be an error."
+    )
 
     @field_validator("file")
     @classmethod
@@ -594,6 +665,9 @@ class LocomoSuite(NaturalSuite):
         "abstention",
         description="`abstention`: an adversarial question requires nothing and adds no weight; `evidence`: it "
         "requires the turn that its premise twists.",
+    )
+    strict: bool = Field(
+        False, description="Let every warning of the build (what is odd in the conversations) be an error."
     )
 
     @field_validator("file")
@@ -780,8 +854,10 @@ class Config(Section):
     # ---- what a workflow asks; `suite` is a name
 
     def suite_writers(self, suite: str) -> list[str]:
-        """Names of the suite's writers, in the order of the file."""
+        """Names of the suite's writers, in the order of the file; none where it declares no budget."""
         wanted = self.suites[suite].writers
+        if not self.suites[suite].budgets:
+            return []
         return list(self.writers) if wanted == "all" else list(wanted)
 
     def exact_writers(self, suite: str) -> list[str]:
@@ -799,8 +875,20 @@ class Config(Section):
         return [Setting(c, k, s) for c in entry.cost_models for k in entry.k for s in entry.saturations]
 
     def budget_specs(self, suite: str) -> list[str]:
-        """The budgets' one spelling each, as in paths and tables."""
+        """The declared budgets' one spelling each, as in tables."""
         return [budget.spec for budget in self.suites[suite].budgets]
+
+    def curve_part(self, suite: str) -> dict[str, str | None] | None:
+        """How far the suite's curves go: {"max_budget": spelling or None (the total cost)}; None: it has none."""
+        entry = self.suites[suite]
+        if not entry.has_curve:
+            return None
+        return {"max_budget": None if entry.max_budget is None else entry.max_budget.spec}
+
+    def sample_part(self, suite: str) -> dict[str, int]:
+        """Which jumps of a curve are solved again: how many, drawn by which seed."""
+        entry = self.suites[suite]
+        return {"jumps": entry.check_sample, "seed": entry.check_seed}
 
     def source_paths(self, suite: str) -> list[str]:
         """The files and folders from outside that the suite's packages are made of."""
@@ -818,7 +906,7 @@ class Config(Section):
         return [path for path in given if path]
 
     def shards(self, suite: str) -> int:
-        """How many jobs share a setting and budget; a natural suite's size is not known before."""
+        """How many jobs share a setting; a natural suite's size is not known before."""
         entry = self.suites[suite]
         packages = len(entry.distributions) * len(entry.seeds) if isinstance(entry, SyntheticSuite) else 1
         return -(-packages // self.shard_size)
@@ -967,15 +1055,32 @@ def _taken(raw: Mapping) -> Iterable[str]:
 
 
 def _not_comparable(raw: Mapping) -> Iterable[str]:
-    """A line for every suite that is compared with itself or with a synthetic one."""
+    """A line for every suite that is compared with itself, with a synthetic one, or with one that lacks its first
+    setting, the one that is compared."""
     suites = dict(_items(raw.get("suites")))
     for name, keys in suites.items():
-        named = dict(_items(keys)).get("compare_with")
+        own = dict(_items(keys))
+        named = own.get("compare_with")
         for i, other in enumerate(named if isinstance(named, list) else ()):
+            where = f"suites.{name}.compare_with[{i}]"
+            others = dict(_items(suites.get(other))) if isinstance(other, str) else {}
             if other == name:
-                yield f"suites.{name}.compare_with[{i}]: is the suite itself; name another, or remove it"
-            elif isinstance(other, str) and dict(_items(suites.get(other))).get("source") == "synthetic":
-                yield f"suites.{name}.compare_with[{i}]: {other} is synthetic; name a natural suite, or remove it"
+                yield f"{where}: is the suite itself; name another, or remove it"
+            elif others.get("source") == "synthetic":
+                yield f"{where}: {other} is synthetic; name a natural suite, or remove it"
+            elif others:
+                yield from (f"{where}: {line}" for line in _lacks_first(name, own, other, others))
+
+
+def _lacks_first(name: str, own: Mapping, other: str, others: Mapping) -> Iterable[str]:
+    for key in ("cost_models", "k", "saturations"):
+        default = Suite.model_fields[key].default
+        first, there = own.get(key, default), others.get(key, default)
+        if isinstance(first, list) and first and isinstance(there, list) and first[0] not in there:
+            yield (
+                f"the first setting of {name} is compared, and {other} has no {shown(first[0])} among its {key}; "
+                f"add it there, or remove the comparison"
+            )
 
 
 def _items(section: Any) -> Iterable[tuple[str, Any]]:

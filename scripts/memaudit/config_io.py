@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .config import FILE_RULE, Config, parse_config
+from .config import ALL_BUDGETS, FILE_RULE, Config, parse_config
 from .config_yaml import Unread, read_yaml
 from .errors import InputError, key_path, shown
 
@@ -190,7 +190,7 @@ def _wrong_parameters(raw: Any, distributions: Mapping[str, Any]) -> Iterable[st
 
 
 def _wrong_illustration(raw: Any, distributions: Mapping[str, Any]) -> Iterable[str]:
-    """A line where the suite that is drawn is synthetic and does not make the package."""
+    """A line where the suite that is drawn declares no budget, or is synthetic and does not make the package."""
     from .synthetic import package_ids
 
     drawn = _get(raw, "illustration")
@@ -198,6 +198,8 @@ def _wrong_illustration(raw: Any, distributions: Mapping[str, Any]) -> Iterable[
     if not isinstance(suite, str) or not isinstance(wanted, str):
         return
     entry = _get(_get(raw, "suites"), suite)
+    if _get(entry, "budgets") == ALL_BUDGETS:
+        yield f"illustration.suite: what OPT keeps at declared budgets is drawn, and suite {suite} declares none"
     names, seeds = _get(entry, "distributions"), _get(entry, "seeds")
     seeds = range(seeds) if type(seeds) is int else seeds
     if _get(entry, "source") != "synthetic" or not isinstance(names, list) or not isinstance(seeds, list | range):

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
+# How labels are stated, see LABELS.
+BY_ROW, BY_CELL = "row", "cell"
 
 _str, _int, _float, _bool = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 
@@ -96,22 +98,36 @@ UNITS = _table(
     {**_PACKAGE, "unit_id": _str, "role": _str, "weight": _float},
     {"kind": _str, "text": _str},
 )
+# status: what a judge made of the query, null where none did; required_changed: whether it requires other units
+# than the primary pass named, null where the source does not tell.
 QUERIES = _table(
     "queries",
     ("suite", "package_id", "query_id"),
     {**_PACKAGE, "query_id": _str},
-    {"category": _str, "text": _str, "answer": _str},
+    {"category": _str, "text": _str, "answer": _str, "status": _str, "required_changed": _bool},
 )
 REQUIREMENTS = _table(
     "requirements",
     ("suite", "package_id", "query_id", "unit_id"),
     {**_PACKAGE, "query_id": _str, "unit_id": _str, "primary": _bool},
 )
-# Who said what a candidate covers; zeros are rows too where somebody labelled them.
+# Who said what a candidate covers; zeros are rows too where somebody labelled them. stated: by a "row" of a coverage
+# matrix, which together label a package whole (an absent pair is 0), or cell by "cell" (an absent one is unlabelled);
+# line: of the source's file; labels by row on one line are one label under several names.
 LABELS = _table(
     "labels",
     ("suite", "package_id", "candidate_id", "unit_id", "source", "pass"),
-    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float, "status": _str},
+    {
+        **_PACKAGE,
+        "candidate_id": _str,
+        "unit_id": _str,
+        "source": _str,
+        "pass": _str,
+        "value": _float,
+        "status": _str,
+        "stated": _str,
+    },
+    {"line": _int},
 )
 # Derived from labels by the suite's rule; non-zero cells only, in (0, 1].
 COVERAGE = _table(
@@ -139,7 +155,8 @@ BUDGETS = _table(
     {"fraction": _float},
 )
 
-# ---- solutions/{suite}/...: one row is one point of the value-budget curve.
+# ---- solutions/{suite}/...: one row is one instance, at a declared budget. Of two spellings of one budget the
+# first stands.
 # value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal).
 # instance_hash: of the solver's own input (restricted, re-costed, in order): solved once per hash.
 SOLUTIONS = _table(
@@ -169,6 +186,25 @@ SOLUTION_SELECTIONS = _table(
     {**_PACKAGE, **_PROBLEM, "budget": _int, "candidate_id": _str},
 )
 
+# solutions/{suite}/...curves: OPT at every budget 0 .. max_budget: value_int from this row's budget on to the next
+# row's, from (0, 0). max_budget: the suite's, or the package's total cost (then the last value holds for all
+# budgets). status "limit": the curve was not proven, and only the row of budget 0 stands.
+CURVES = _table(
+    "curves",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        **_PACKAGE,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "status": _str,
+        "max_budget": _int,
+    },
+)
+
 # ---- checks/{suite}/...: the same instances by an independent solver. One row per solution_id and solver.
 # value, bound: exact fractions written "p/q" (or "p"); selected_value: the checked file's own selection,
 # re-evaluated; equal: the solver proved the same optimum and the selection is feasible and worth it.
@@ -187,6 +223,26 @@ CHECKS = _table(
         "bound": _str,
         "selected_value": _str,
         "solution_value": _str,
+        "n_packages": _int,
+        "equal": _bool,
+    },
+)
+
+# checks/{suite}/...-curves: OPT by an independent solver at budgets drawn from a curve: its end, and of some jumps
+# the budget of the jump and the one below. One row per content (package_id: its first package), budget and solver.
+# value, bound, curve_value: exact fractions; n_packages: those of that content; equal: it proved the curve's value.
+CURVE_CHECKS = _table(
+    "curve_checks",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget", "solver"),
+    {
+        **_PACKAGE,
+        **_PROBLEM,
+        "budget": _int,
+        "solver": _str,
+        "status": _str,
+        "value": _str,
+        "bound": _str,
+        "curve_value": _str,
         "n_packages": _int,
         "equal": _bool,
     },
@@ -368,8 +424,42 @@ AUDIT = _table(
         "rows": _int,
         "distinct": _int,
         "objective_matches": _int,
+        "unfinished": _int,
     },
     {"max_difference": _float},
+)
+# Mean over packages of OPT at every budget: mean_value from this row's budget on to the next row's. budget_spec: at
+# declared budgets, null elsewhere. n: packages in the mean; unproven_n: those left out, their curve not proven.
+MEAN_CURVES = _table(
+    "mean_curves",
+    ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        "suite": _str,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "mean_value": _float,
+        "n": _int,
+        "unproven_n": _int,
+    },
+    {"budget_spec": _str},
+)
+# A suite's curves and their check, a row a solver. curves: all, of which unproven; jumps: of the proven ones. points:
+# (content, budget) solved again, of which equal, and unfinished: the solver stopped at its limit.
+CURVE_COUNTS = _table(
+    "curve_counts",
+    ("suite", "cost_model", "pool", "k", "saturation", "solver"),
+    {
+        "suite": _str,
+        **_PROBLEM,
+        "solver": _str,
+        "curves": _int,
+        "unproven": _int,
+        "jumps": _int,
+        "points": _int,
+        "equal": _int,
+        "unfinished": _int,
+    },
 )
 
 # ---- Natural suites only: scores/{suite}/query_scores and analysis/{suite}/ (definitions: the modules of
@@ -405,15 +495,16 @@ QUERY_SCORES = _table(
     },
     {"all_covered": _bool},
 )
-# Counts of how a suite was built: `what` is counted (packages, unscored, queries, candidates, ...), by `name`.
+# Counts of how a suite was built: `what` is counted (packages, queries, candidates, ...), by `name`.
 CONSTRUCTION = _table(
     "construction", ("suite", "what", "name"), {"suite": _str, "what": _str, "name": _str, "count": _int}
 )
 # first, second: label sources; agreed_with: where not "", first and it agree on every cell that is counted.
 _PAIR = {"suite": _str, "first": _str, "agreed_with": _str, "second": _str}
+# frame: labelled (cells that a source labelled one by one) or drawn (a seeded sample of all cells).
 AGREEMENT = _table(
     "agreement",
-    tuple(_PAIR),
+    (*_PAIR, "frame"),
     {
         **_PAIR,
         "frame": _str,
@@ -432,8 +523,8 @@ AGREEMENT = _table(
 )
 DISAGREEMENTS = _table(
     "disagreements",
-    (*_PAIR, "by", "group"),
-    {**_PAIR, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
+    (*_PAIR, "frame", "by", "group"),
+    {**_PAIR, "frame": _str, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
 )
 # How far package ratios move under other labels. labels: which; budget: null where all are pooled;
 # rows: (package, budget, writer) compared; dropped: left out, as an optimum is 0 or not proven.
@@ -474,18 +565,28 @@ SENSITIVITY = _table(
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
+        "min_ratio": _float,
         "max_ratio": _float,
     },
 )
-# Label noise. rate: share of cells flipped; kendall_tau: of the writers' mean ratios, noisy against clean, mean
-# over draws, with the least and largest draw; reversed_pairs: mean share of pairs of writers, apart without
-# noise, that stand the other way round with it; n: packages a draw, its mean; n_zero, n_unproven: package-draws
-# left out, as an optimum is 0 or not proven.
+# Label noise. rate: share of cells flipped; ranked: "all" writers, or "blind" ones (analysis/robustness.py);
+# kendall_tau: tau-b of the writers' mean ratios, noisy against clean, mean over draws, with the least and largest
+# draw; reversed_pairs: mean share of pairs of writers, apart without noise, that stand the other way round with
+# it; n, n_zero, n_unproven: packages used, and left out as an optimum is 0 or not proven, means over draws.
 _NOISE = {"suite": _str, "flips": _str, "rate": _float, **_SETTING, **_BUDGET}
 ROBUSTNESS = _table(
     "robustness",
-    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget"),
-    {**_NOISE, "draws": _int, "writers": _int, "packages": _int, "n": _float, "n_zero": _int, "n_unproven": _int},
+    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget", "ranked"),
+    {
+        **_NOISE,
+        "ranked": _str,
+        "draws": _int,
+        "writers": _int,
+        "packages": _int,
+        "n": _float,
+        "n_zero": _float,
+        "n_unproven": _float,
+    },
     {"kendall_tau": _float, "tau_low": _float, "tau_high": _float, "reversed_pairs": _float},
 )
 ROBUSTNESS_WRITERS = _table(
@@ -501,8 +602,9 @@ ROBUSTNESS_WRITERS = _table(
         "mean_absolute_change": _float,
     },
 )
-# Queries by category ("all" beside them). share_all: with all required units covered; intervals clustered by
-# package. mean_ratio: of the packages all of whose queries are of the category.
+# Queries by category ("all" beside them). mean_covered: share of a query's required mass; share_all: of queries with
+# all required units covered; intervals clustered by package. mean_ratio: of the packages all of whose queries are of
+# the category.
 CATEGORIES = _table(
     "categories",
     ("suite", "category", "cost_model", "k", "saturation", "budget", "writer"),
@@ -523,13 +625,18 @@ CATEGORIES = _table(
         "share_high": _float,
         "share_none": _float,
         "mean_covered": _float,
+        "covered_low": _float,
+        "covered_high": _float,
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
     },
 )
+ALL_SYSTEMS = "all systems"
 # Answers of a downstream system where all, some or none of a query's required units were kept ("nothing
-# required" and "any" beside them); Wilson 95 % interval.
+# required" and "any" beside them); system ALL_SYSTEMS pools them (writer ""). n_any_budget: of the n, those given
+# without a budget, which count at each; answers: those of the system in the file. Intervals: 95 %, Wilson's for one
+# system, bootstrap over queries for all.
 DOWNSTREAM = _table(
     "downstream",
     ("suite", "system", "cost_model", "k", "saturation", "budget", "covered"),
@@ -542,6 +649,8 @@ DOWNSTREAM = _table(
         "covered": _str,
         "n": _int,
         "correct": _int,
+        "n_any_budget": _int,
+        "answers": _int,
     },
     {"accuracy": _float, "ci_low": _float, "ci_high": _float},
 )

@@ -211,6 +211,14 @@ def test_dates(text, expected):
     assert parse_date(text, "here") == (expected, None)
 
 
+@pytest.mark.parametrize(
+    "text", ["1610123012345", "1701123112", "20230520x0221", "2023-05-20_02:21", "2023-05-20t02:21"]
+)
+def test_date_and_time_are_parted_by_t_or_a_space(text):
+    with pytest.raises(InputError, match=f"here: date '{text}' is not readable"):
+        parse_date(text, "here")
+
+
 @pytest.mark.parametrize("weekday", ["Mon", "Sa", "sábado", ""])
 def test_wrong_weekday_is_noted(weekday):
     date, note = parse_date(f"2023/05/20 ({weekday}) 02:21", "here")

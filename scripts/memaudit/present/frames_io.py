@@ -14,7 +14,17 @@ from ..schemas import NATURAL_TABLES
 from ..table_io import concat, read_table
 from .results import Illustration, Results, RunInfo
 
-SUITE_FRAMES = ("summary", "paired", "decomposition", "representation_mix", "learned", "status_counts", "audit")
+SUITE_FRAMES = (
+    "summary",
+    "paired",
+    "decomposition",
+    "representation_mix",
+    "learned",
+    "status_counts",
+    "audit",
+    "mean_curves",
+    "curve_counts",
+)
 # query_scores is large, and what is shown of it stands in categories and downstream.
 NATURAL_FRAMES = tuple(name for name in NATURAL_TABLES if name != "query_scores")
 

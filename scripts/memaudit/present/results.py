@@ -60,8 +60,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class SuiteInfo:
-    """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites.
-    Figures show the first of `settings`, tables all. `analyses`: the natural tables that it has (schemas.py)."""
+    """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites; `curve`:
+    OPT is given at every budget. Figures show the first of `settings`, tables all. `analyses`: the natural tables that
+    it has (schemas.py)."""
 
     name: str
     writers: tuple[WriterInfo, ...] = ()
@@ -71,6 +72,7 @@ class SuiteInfo:
     seeds: Sequence[int] = ()
     settings: tuple[Setting, ...] = (Setting(),)
     analyses: tuple[str, ...] = ()
+    curve: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,8 @@ class Illustration:
 class Results:
     """A run's frames by name, each a DataFrame or a function that loads one when it is first needed.
 
-    Names: summary, paired, decomposition, representation_mix, status_counts, audit, learned (columns:
-    schemas.py; their meaning: analysis.summary), and of natural suites schemas.NATURAL_TABLES.
+    Names: summary, paired, decomposition, representation_mix, status_counts, audit, learned, mean_curves, curve_counts
+    (columns: schemas.py; their meaning: analysis.summary and .curves), and of natural suites schemas.NATURAL_TABLES.
     """
 
     info: RunInfo
