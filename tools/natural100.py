@@ -46,7 +46,7 @@ DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
-CORRECTION_FILES = ("units", "coverage")
+CORRECTION_FILES = ("units", "coverage", "own_words")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
 BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
@@ -319,6 +319,11 @@ def counts_table() -> str:
     content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
     statuses = Counter(row["status"] for row in labelled.decisions(content, a2, b))
     kinds = Counter(candidate["type"] for row in made for candidate in row["candidates"])
+    # A cell may stand in both files of corrections, with one value.
+    corrected = {
+        (row["what"].replace("_", " "), row.get("query"), row.get("candidate"), row["unit"])
+        for row in labels("corrections")
+    }
     rows = {
         "queries": len(content["queries"]),
         "sessions": len(content["sessions"]),
@@ -329,10 +334,7 @@ def counts_table() -> str:
         "positive coverage labels of pass A2": sum(len(row["coverage"]) for row in a2),
         "cells labelled by pass B": sum(len(row["cells"]) for row in b),
         "positive coverage labels of pass B": sum(v > 0 for row in b for _, _, v in row["cells"]),
-        **{
-            f"corrections of {what}": n
-            for what, n in sorted(Counter(row["what"].replace("_", " ") for row in labels("corrections")).items())
-        },
+        **{f"corrections of {what}": n for what, n in sorted(Counter(what for what, *_ in corrected).items())},
         **{f"queries {status}": n for status, n in sorted(statuses.items())},
     }
     lines = [COUNTS_BEGIN, "| what | number |", "|---|---|", *(f"| {what} | {n:,} |" for what, n in rows.items())]

@@ -8,11 +8,13 @@ import pytest
 
 from memaudit.analysis import agreement
 from memaudit.errors import InputError
+from memaudit.labels_io import read_sources
 from memaudit.natural import labelled, labelling
 from memaudit.natural.conversations import parse_examples
 from memaudit.natural.coverage_package import CoverageOptions, build_coverage
 from memaudit.natural.coverage_package_io import load_coverage_package, write_coverage_package
 from memaudit.natural.pointers import Sessions, session_text
+from memaudit.package_io import package_tables, read_packages, write_packages
 
 BARN = [
     {
@@ -340,3 +342,16 @@ def test_corrections_stand_above_the_passes(frame):
     span = labelled.with_texts(units["q1::hens::u1"], sessions)["source_spans"][0]
     assert span["text"] == "now keep seven hens"
     assert len({r["unit_id"] for r in primary["units"]} - {u["unit_id"] for u in final["units"]}) == 2  # q2's, rejected
+
+
+def test_the_primary_suite_is_no_source_beside_its_own_labels(frame, tmp_path):
+    folders = {}
+    for name, by_b in (("primary", False), ("adjudicated", True)):
+        _, made = packages(frame, tmp_path / name, by_b)
+        folders[name] = tmp_path / "results" / name
+        write_packages(folders[name], package_tables(made.packages, suite=name, label_source="p", labels=made.labels))
+    packages_ = read_packages(folders["adjudicated"])
+    sources = read_sources(packages_, folders["adjudicated"] / "labels.parquet", others=[folders["primary"]])
+    assert [source.name for source in sources] == ["B", "A"]
+    other = read_sources(packages_, folders["adjudicated"] / "labels.parquet", others=[folders["adjudicated"]])
+    assert [source.name for source in other] == ["B", "A", "suite adjudicated"]
