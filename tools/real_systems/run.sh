@@ -42,7 +42,13 @@ for system in mem0 amem; do
         --answers "$here/answers/$system.jsonl" >"$out/$system.log" 2>&1 || { tail -n 20 "$out/$system.log" >&2; exit 1; }
 done
 letta >"$out/letta.log" 2>&1 || { tail -n 20 "$out/letta.log" >&2; exit 1; }
+differs=0
 for system in mem0 amem letta; do
     "$python" "$here/publish.py" pack "$system" "$out/raw/$system" "$file" "$out/stores/$system-scripted"
-    diff -rq "$shipped/$system-scripted" "$out/stores/$system-scripted" && echo "$system-scripted: as shipped"
+    if diff -rq "$shipped/$system-scripted" "$out/stores/$system-scripted"; then
+        echo "$system-scripted: as shipped"
+    else
+        differs=1
+    fi
 done
+exit "$differs"
