@@ -17,7 +17,7 @@ SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural locomo natural-text verify test lint docs bench lock lock-check unlock clean
+.PHONY: help setup reproduce smoke natural locomo natural-text real-systems verify test lint docs bench lock lock-check unlock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,11 @@ locomo: no-space setup ## run it on LoCoMo: make locomo LOCOMO=<file>, into resu
 natural-text: setup ## natural100 with its texts filled in: make natural-text LONGMEMEVAL=<file>, into results/natural100_text/
 	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural-text LONGMEMEVAL=<file>" >&2; exit 1; }
 	$(PY) tools/natural100.py text "$(LONGMEMEVAL)" results/natural100_text
+
+# Never part of the pipeline or of continuous integration: environments of its own, Python 3.11 on Linux x86-64.
+real-systems: setup ## run real Mem0, A-Mem and Letta again: make real-systems LONGMEMEVAL=<file>, into .cache/real_systems/
+	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make real-systems LONGMEMEVAL=<file>" >&2; exit 1; }
+	tools/real_systems/run.sh $(PY) "$(LONGMEMEVAL)" .cache/real_systems
 
 verify: setup ## check results/ (or RESULTS=<folder>) again from its files: optima by an independent solver, scores
 	$(PY) -m memaudit verify "$(RESULTS)"
