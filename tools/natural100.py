@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from memaudit.analysis.agreement import draw_frame  # noqa: E402
 from memaudit.errors import InputError  # noqa: E402
 from memaudit.natural import labelled, labelling  # noqa: E402
-from memaudit.natural.conversations import SEPARATOR  # noqa: E402
+from memaudit.natural.conversations import SEPARATOR, Example  # noqa: E402
 from memaudit.natural.conversations_io import load_examples  # noqa: E402
 from memaudit.natural.coverage_package import build_coverage  # noqa: E402
 from memaudit.natural.coverage_package_io import (  # noqa: E402
@@ -38,6 +38,7 @@ from memaudit.natural.coverage_package_io import (  # noqa: E402
     write_coverage_package,
 )
 from memaudit.natural.coverage_rows import MANIFEST, PARENT_DECISIONS, TABLE_FILES  # noqa: E402
+from memaudit.natural.label_files import check_labels  # noqa: E402
 from memaudit.natural.pointers import Sessions  # noqa: E402
 from memaudit.natural.strict_json import loads  # noqa: E402
 from memaudit.table_io import write_text  # noqa: E402
@@ -106,8 +107,27 @@ def frame(file: str) -> labelling.Frame:
 
 def labels(labelling_pass: str) -> list[Mapping[str, Any]]:
     """All labels of a pass that were taken in, by batch."""
+    return [row for _, row in placed_labels(labelling_pass)]
+
+
+def placed_labels(labelling_pass: str) -> list[tuple[str, Any]]:
+    """The same with the file and line of each."""
     files = sorted((DATA / "labels" / labelling_pass).glob("*.jsonl"))
-    return [loads(line) for file in files for line in file.read_text("utf-8").split("\n") if line]
+    return [(f"{file}, line {n}", row) for file in files for n, row in rows_of(file)]
+
+
+def rows_of(file: Path) -> Iterable[tuple[int, Any]]:
+    """(line, value) of each line of JSON that is not blank; InputError naming file and line where one is none."""
+    try:
+        lines = file.read_text("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: no UTF-8 text ({error}); take the file from the release again") from error
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield number, loads(line)
+            except ValueError as error:
+                raise InputError(f"{file}, line {number}: no JSON ({error}); give the whole line") from error
 
 
 def index() -> Mapping[str, Any]:
@@ -192,7 +212,7 @@ def submit(arguments: argparse.Namespace) -> None:
     if arguments.batch not in known:
         raise InputError(f"{arguments.batch} is none of {', '.join(known)}")
     names = batches(which, whole).get(arguments.batch, [])
-    given = list(handed_in(Path(arguments.labels)))
+    given = [row for _, row in rows_of(Path(arguments.labels))]
     if which == "corrections":
         taken = labelling.take_corrections(given, whole, made_by_a1(), {r["query"]: r["derived"] for r in labels("a2")})
     elif which == "a1":
@@ -342,7 +362,9 @@ def counts_table() -> str:
 
 def assemble_into(folder: Path) -> dict[str, int]:
     """Write both packages and all decisions; returns how many queries have each status."""
-    content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
+    content = index()
+    check_labels(content, {name: placed_labels(name) for name in ("a1", "a2", "b", "corrections")})
+    made, a2, b = labels("a1"), labels("a2"), labels("b")
     manifest = {
         "generator": labelled.GENERATOR,
         "allowed_inputs": ["the session's turns, cut at 1,800 words", "the session's date"],
@@ -363,15 +385,32 @@ def assemble_into(folder: Path) -> dict[str, int]:
     return counts
 
 
+def refuse_other_dates(examples: Iterable[Example], file: str) -> None:
+    """Hashes of pointers are of texts alone; InputError where a session's date is not the one labelled."""
+    dates = {
+        SEPARATOR.join((example.question_id, session.session_id)): session.date_text
+        for example in examples
+        for session in example.answer_sessions
+    }
+    for name in ("primary", "adjudicated"):
+        table = DATA / name / TABLE_FILES["experiences"]
+        for number, row in rows_of(table):
+            date = dates.get(row["experience_id"])
+            if date != row["timestamp"]:
+                found = "missing" if date is None else f"dated {date}"
+                raise InputError(
+                    f"{file}: session {row['experience_id']} is {found}, and dated {row['timestamp']} in {table}, "
+                    f"line {number}; name the conversations that natural100 was made from"
+                )
+
+
 def text(arguments: argparse.Namespace) -> None:
-    sessions = Sessions(load_examples(arguments.file))
+    examples = load_examples(arguments.file)
+    sessions = Sessions(examples)
+    refuse_other_dates(examples, arguments.file)
     for name in ("primary", "adjudicated"):
         rows = {
-            table: [
-                labelled.with_texts(loads(line), sessions)
-                for line in (DATA / name / file).read_text("utf-8").split("\n")
-                if line
-            ]
+            table: [labelled.with_texts(row, sessions) for _, row in rows_of(DATA / name / file)]
             for table, file in TABLE_FILES.items()
             if (DATA / name / file).exists()
         }
@@ -379,15 +418,6 @@ def text(arguments: argparse.Namespace) -> None:
         kept = {key: value for key, value in manifest.items() if key not in ("schema_version", "counts", "files")}
         write_coverage_package(Path(arguments.out) / name, rows, kept)
         print(f"{Path(arguments.out) / name}: texts filled in")
-
-
-def handed_in(file: Path) -> Iterable[Mapping[str, Any]]:
-    for number, line in enumerate(file.read_text("utf-8").split("\n"), start=1):
-        if line.strip():
-            try:
-                yield loads(line)
-            except ValueError as error:
-                raise InputError(f"{file}: line {number}: {error}") from error
 
 
 if __name__ == "__main__":

@@ -337,6 +337,45 @@ def test_labels_stated_cell_by_cell_beside_the_coverage():
     assert sources[1].on(frame).tolist() == [0.5, 0.0, 0.0]
 
 
+def drawn_on_anna(corrected=()):
+    """Anna's 2 positive and 2 of her 10 zero cells of a package, ben's labels of these; ben's and `corrected` count."""
+    cells = {C0: (1.0, 1.0), C1: (1.0, 0.0), C2: (0.0, 1.0), C3: (0.0, 0.0)}
+    coverage = {cell: ben for cell, (_, ben) in cells.items() if ben} | dict(corrected)
+    made = [relabel.override(package("a", {}), coverage)]
+    labels = frame_rows(
+        rows("ben", {cell: ben for cell, (_, ben) in cells.items()}),
+        rows("anna", {cell: anna for cell, (anna, _) in cells.items()}),
+        rows("package", {cell: v for cell, v in dict(corrected).items() if cell not in cells}, stated="row"),
+    )
+    return made, ag.sources_of(made, labels)
+
+
+# None: ben made the coverage; one off the frame, or on it: nobody made it alone.
+@pytest.mark.parametrize("corrected", [{}, {("a::c0", "a::u1"): 1.0}, {C3: 0.5}])
+def test_the_stratum_of_a_labelled_cell_is_that_of_the_first_labeller(corrected):
+    made, sources = drawn_on_anna(corrected)
+    frame, kind = ag.frame_of(made, sources)
+    assert kind == ag.LABELLED and len(frame) == 4
+    assert frame["stratum"].tolist() == [ag.POSITIVE, ag.POSITIVE, ag.ZERO, ag.ZERO]
+    assert frame["weight"].tolist() == [1.0, 1.0, 5.0, 5.0]
+    pairs = {tuple(sorted((c.first, c.agreed_with, c.second))) for c in ag.comparisons(frame, sources)}
+    assert pairs == {("", "anna", "ben")}  # the coverage was made of both
+    (row,) = ag.agreement("s", frame, kind, sources, resamples=5).itertuples()
+    anna, ben = np.repeat([1, 1, 0, 0], [1, 1, 5, 5]), np.repeat([1, 0, 1, 0], [1, 1, 5, 5])
+    assert row.kappa_weighted == pytest.approx(cohen_kappa_score(anna, ben))
+    table = ag.disagreements("s", frame, kind, sources)
+    strata = table[table["by"] == "stratum"].set_index("group")
+    assert (strata["only_first"] + strata["only_second"]).to_dict() == {ag.POSITIVE: 1, ag.ZERO: 1}
+
+
+def test_the_stratum_is_the_coverages_where_the_first_labeller_has_nothing():
+    marks = {("b::c0", "b::u0"): 1.0, ("b::c0", "b::u1"): 0.0}
+    labels = frame_rows(rows("anna", {C0: 1.0}), rows("ben", {C0: 0.0} | marks))
+    frame, _ = ag.frame_of([A, B], ag.sources_of([A, B], labels))
+    assert frame["stratum"].tolist() == [ag.POSITIVE, ag.POSITIVE, ag.ZERO]
+    assert frame["weight"].tolist() == [1.0, 3.0, 9.0]
+
+
 def test_cells_labelled_one_by_one_make_the_frame():
     marks = {("a::c0", "a::u0"): 1.0, ("a::c3", "a::u0"): 1.0, ("a::c3", "a::u1"): 0.0}
     sources = ag.sources_of([A, B], frame_rows(own_rows(A, B), rows("anna", marks)))

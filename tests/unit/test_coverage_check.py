@@ -325,6 +325,19 @@ def test_a_parents_decision_beside_a_primary_package_is_a_note_in_strict_mode_to
     load_coverage_package(folder, CoverageOptions(own=True, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("keys", "fate"),
+    [({}, "query is scored"), ({"required_unit_ids": []}, "query is not scored: no required unit")],
+)
+def test_the_note_on_a_parents_decision_says_whether_the_query_is_scored(tmp_path, keys, fate):
+    rows = clean()
+    del row(rows["queries"], "q_bike")["adjudication_status"]
+    row(rows["queries"], "q_bike").update(keys)
+    folder = with_parent(tmp_path, rows, {"query_id": "q_bike", "status": "rejected"})
+    messages = [f.message for f in check_package(read_coverage_package(folder), IMPORTED) if f.severity == "note"]
+    assert [m.endswith(fate) for m in messages] == [True]
+
+
 def test_a_file_of_another_layout_is_named(tmp_path):
     folder = write(tmp_path, clean())
     (folder / "instance.json").write_text("{}")

@@ -4,7 +4,7 @@ coverage audit").
 A cell is a (candidate, unit) pair of a package, units of weight 0 too; its binary label is coverage >= .5.
 The frame is what a source labelled cell by cell where there is such a source, else it is drawn: every
 positive cell and a seeded 20 % of the zero cells of each package. Each cell of the frame stands for
-`weight` cells of its package and stratum.
+`weight` cells of its package and stratum; the stratum is by the labels that the frame was drawn on.
 """
 
 from __future__ import annotations
@@ -137,7 +137,8 @@ class Source:
     whole: packages it labelled as a whole, where a cell without a value is 0 (natural.md: absent pair = 0);
     elsewhere a cell without a value was not labelled. made_of: the sources whose labels together make these
     values. again_of: the source of the same labeller's first labels, where these are later ones of the same cells.
-    where: what it was read from, for messages.
+    draws: the cells that others labelled one by one were drawn on its labels. where: what it was read from, for
+    messages.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Source:
     whole: frozenset[str] = frozenset()
     made_of: frozenset[str] = frozenset()
     again_of: str = ""
+    draws: bool = False
     where: str = field(default="", compare=False)
 
     @property
@@ -188,19 +190,33 @@ def sources_of(
     of a coverage matrix is part of a whole labelling of its package by those it names (who share one source where
     they stand in the same rows throughout); a label stated cell by cell is of that cell alone. The first source
     whose values are the coverage gives it its name. Where there is none, several made the coverage together, and
-    it is compared with no one of those. Raises InputError on an empty or repeated name.
+    it is compared with no one of those. Of several who labelled cell by cell, the first by name `draws`: theirs is a
+    frame drawn on its labels. Raises InputError on an empty or repeated name.
     """
     own = package_source(packages)
     made = [s for name, part in _by_labeller(labels) for s in _of_labeller(name, part, grid)]
     first = next((s for s in made if not s.again_of and _positive(s) == own.values), None)
-    makers = frozenset(s.name for s in made if s.whole) if first is None else frozenset()
+    single = [s.name for s in made if not s.again_of]
+    drawn_on = _drawn_on(made)
+    made = [replace(s, draws=s.name == drawn_on) if s is not first else s for s in made]
+    makers = frozenset(single) if first is None else frozenset()
     name = PACKAGE_SOURCE if first is None or first.name == UNNAMED else first.name
-    others = [s for s in made if s is not first]
+    others = [s for s in made if s is not first and not (drawn_on and s.name == UNNAMED)]
     if first is not None:
         others = [replace(s, again_of=name) if s.again_of == first.name else s for s in others]
-    sources = [Source(name, own.values, own.whole, makers, where=_IN_LABELS), *others, *external]
+    draws = first is not None and first.name == drawn_on
+    sources = [Source(name, own.values, own.whole, makers, draws=draws, where=_IN_LABELS), *others, *external]
     _refuse_names(sources)
     return sources
+
+
+def _drawn_on(made: Sequence[Source]) -> str | None:
+    """The first by name of those who labelled cell by cell, where they are several.
+
+    Rows that name nobody beside such cells are no labelling: what they leave out may be a cell that others labelled.
+    """
+    by_cell = sorted(s.name for s in made if s.by_cell)
+    return by_cell[0] if len(by_cell) > 1 else None
 
 
 def _positive(source: Source) -> dict[tuple[str, str, str], float]:
@@ -268,14 +284,16 @@ def draw_frame(packages: Iterable[Package]) -> pd.DataFrame:
 def frame_of(packages: Sequence[Package], sources: Sequence[Source]) -> tuple[pd.DataFrame, str]:
     """(the frame, LABELLED or DRAWN): the cells that sources labelled cell by cell, or the drawn frame.
 
-    Raises InputError on a label of a cell that no package has.
+    A labelled cell's stratum is by the source that `draws`, in packages of which it labelled something (a cell that
+    it did not label is a zero), else by the coverage. Raises InputError on a label of a cell that no package has.
     """
     named = {cell for s in sources if not s.again_of for cell in s.values if cell[0] not in s.whole}
     if not named:
         return draw_frame(packages), DRAWN
     parts, left = [], set(named)
+    strata = _by_package(next((s for s in sources if s.draws), None))
     for package in sorted(packages, key=lambda p: p.package_id):
-        cells = _cells(package)
+        cells = _cells(package, strata.get(package.package_id))
         keys = list(cells[_CELL].itertuples(index=False, name=None))
         taken = np.array([key in named for key in keys], dtype=bool)
         left.difference_update(keys)
@@ -302,8 +320,17 @@ def frames_of(packages: Sequence[Package], sources: Sequence[Source]) -> list[tu
     return found
 
 
-def _cells(package: Package) -> pd.DataFrame:
-    """All cells of a package, sorted by candidate and unit id, with their stratum (no weight yet)."""
+def _by_package(source: Source | None) -> dict[str, dict[tuple[str, str], float]]:
+    """package_id -> (candidate_id, unit_id) -> value, of a source's labels."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for (package_id, *cell), value in source.values.items() if source else ():
+        found.setdefault(package_id, {})[tuple(cell)] = value
+    return found
+
+
+def _cells(package: Package, drawn_on: Mapping[tuple[str, str], float] | None = None) -> pd.DataFrame:
+    """All cells of a package, sorted by candidate and unit id, with their stratum (no weight yet): by the values
+    `drawn_on`, absent ones 0, else by the package's own."""
     v = package.visible
     order = sorted(range(len(package)), key=lambda i: v.candidate_ids[i])
     units = sorted(package.unit_index)
@@ -311,7 +338,9 @@ def _cells(package: Package) -> pd.DataFrame:
     for i in order:
         covered = package.coverage_row(i)
         for unit_id in units:
-            stratum = POSITIVE if covered.get(unit_id, 0.0) >= 0.5 else ZERO
+            own = covered.get(unit_id, 0.0)
+            value = own if drawn_on is None else drawn_on.get((v.candidate_ids[i], unit_id), 0.0)
+            stratum = POSITIVE if value >= 0.5 else ZERO
             rows.append((package.package_id, v.candidate_ids[i], unit_id, v.representation_type[i], stratum))
     return pd.DataFrame(rows, columns=[*_CELL, "representation_type", "stratum"])
 

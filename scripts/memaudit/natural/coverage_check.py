@@ -33,6 +33,7 @@ from .coverage_package import (
     adjudications,
     examples,
     is_shared,
+    unscored,
     why_unscored,
 )
 from .coverage_rows import MANIFEST, TABLE_FILES, CandidateMemory, EvidenceUnit, Experience, Finding, Place, example_of
@@ -324,6 +325,7 @@ def _statuses(index: _Index) -> Iterator[Finding]:
     """What judges say of queries: known, and of one mind."""
     said = adjudications(index.package)
     counted = {a.place for found in said.values() for a in found}
+    why = {row["source_id"]: row["reason"] for row in unscored(index.package)}
     for query_id, found in said.items():
         for a in found:
             if a.status not in STATUSES:
@@ -336,7 +338,8 @@ def _statuses(index: _Index) -> Iterator[Finding]:
                 yield _found("conflicting_status", a.place, query_id, message)
     for d in index.package.parent_decisions:
         if d.on_query and d.place not in counted and d.status not in (None, *SCORED):
-            message = f"{_cut(d.status)} there; it counts in an adjudicated package only, here the query is scored"
+            fate = f"is not scored: {why[d.query_id]}" if d.query_id in why else "is scored"
+            message = f"{_cut(d.status)} there; it counts in an adjudicated package only, here the query {fate}"
             yield _found("parent_decision", d.place, d.query_id, message)
 
 

@@ -85,7 +85,8 @@ def package_tables(
 ) -> dict[str, list[dict[str, Any]]]:
     """Table of `coverage_rows.TABLE_FILES` -> rows, of the primary (not `by_b`) or adjudicated package.
 
-    Rows of coverage also say what each pass labelled (`labels`, zeros too), where b labelled the cell.
+    Rows of coverage also say what each pass labelled (`labels`, zeros too), where b labelled the cell. A stale unit is
+    superseded where the query does not require it.
     """
     made, judged = {row["session"]: row for row in a1}, {row["query"]: row for row in b}
     mended = _Mended(corrections)
@@ -101,7 +102,7 @@ def package_tables(
         required = verdict["required"] if by_b else labels["required"]
         tables["queries"].append(query.row(required, status if by_b else None))
         tables["experiences"] += query.experiences()
-        tables["units"] += query.units(mended)
+        tables["units"] += query.units(mended, required)
         tables["candidates"] += query.candidates()
         values = mended.coverage.get(labels["query"], {}) if by_b else {}
         tables["coverage"] += query.coverage(None if verdict is None else verdict["cells"], by_b, values)
@@ -207,12 +208,17 @@ class _Query:
             for s in self.entry["sessions"]
         ]
 
-    def units(self, mended: _Mended) -> list[dict[str, Any]]:
+    def units(self, mended: _Mended, required: Sequence[str]) -> list[dict[str, Any]]:
         rows = [(s, f"{s}.{u['unit']}", u) for s in self.entry["sessions"] for u in self.made[s]["units"]]
         rows += [(d["session"], f"{self.name}.{d['unit']}", d) for d in self.labels["derived"]]
-        return [self._unit(session, name, {**unit, **mended.units.get(name, {})}) for session, name, unit in rows]
+        # A question may ask for the earlier state too: what it requires is not superseded for it.
+        stale = set(self.labels["stale"]) - set(required)
+        return [
+            self._unit(session, name, {**unit, **mended.units.get(name, {})}, name in stale)
+            for session, name, unit in rows
+        ]
 
-    def _unit(self, session: str, name: str, unit: Mapping[str, Any]) -> dict[str, Any]:
+    def _unit(self, session: str, name: str, unit: Mapping[str, Any], stale: bool) -> dict[str, Any]:
         pointer = {key: value for key, value in unit["pointer"].items() if key != "turn"}
         span = {
             "span_id": f"{self.id(name)}::span",
@@ -226,7 +232,7 @@ class _Query:
             "canonical_text": unit["text"],
             "source_spans": [span],
             "timestamp": self.sessions[session]["date"],
-            "state": _SUPERSEDED if name in self.labels["stale"] else "active",
+            "state": _SUPERSEDED if stale else "active",
             "annotator_ids": ["A1" if name.startswith(session) else "A2"],
         }
 
@@ -256,17 +262,18 @@ class _Query:
             labels = {A: by_a.get((c, u), 0.0), B: v}
             rows.append(self._cell((c, u), mended.get((c, u), labels[B if by_b else A]), labels))
         framed = {(c, u) for c, u, _ in cells}
-        rows += [self._cell(cell, value, {A: 0.0}) for cell, value in sorted(mended.items()) if cell not in framed]
+        # Off the frame nobody but the correction labelled the cell: no `labels`, which would put it on the frame.
+        rows += [self._cell(cell, value) for cell, value in sorted(mended.items()) if cell not in framed]
         return rows
 
-    def _cell(self, cell: tuple[str, str], value: float, labels: Mapping[str, float]) -> dict[str, Any]:
-        return {
+    def _cell(self, cell: tuple[str, str], value: float, labels: Mapping[str, float] | None = None) -> dict[str, Any]:
+        row = {
             "candidate_id": self.id(cell[0]),
             "unit_id": self.id(cell[1]),
             "coverage": value,
             "coverage_label": coverage_label(value),
-            "labels": dict(labels),
         }
+        return row if labels is None else row | {"labels": dict(labels)}
 
     def decision(self, b: Mapping[str, Any], status: str) -> dict[str, Any]:
         required, primary = self.ids(b["required"]), self.ids(self.labels["required"])

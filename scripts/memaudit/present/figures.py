@@ -207,8 +207,8 @@ def validity_gap(results: Results, suite: str):
         for pool, (text, colour, marker, dashes) in lines.items():
             ax.plot(values.index, values[optima[pool]], color=colour, marker=marker, linestyle=dashes, label=text)
         budget_axis(ax, list(values.index), style.PANEL_WIDTH - 0.4)
-        ax.set_ylim(0, None)
-        ax.margins(y=0.08)
+        # Room above the highest marker, which an end of the axis at its centre would cut in half.
+        ax.set_ylim(0, 1.08 * full.max() if full.max() > 0 else 1.0)
         ax.grid(axis="y")
         lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
         ax.set_title(textwrap.fill(style.prettify(name), 20), pad=11)
@@ -343,7 +343,10 @@ def decomposition(results: Results, suite: str):
 
 @figure(_scored_with_roles)
 def validity_coverage(results: Results, suite: str):
-    """Mean covered mass of current, invalidation and stale units, writers by budgets; a panel a state."""
+    """Mean covered mass of current, invalidation and stale units, writers by budgets; a panel a state.
+
+    The panels share one scale, from 0 to the largest mean (at least 1), so that shades compare across them.
+    """
     summary = overall(results.of_suite("summary", suite))
     budgets = sorted(summary["budget"].unique())
     rows = rows_of(writers_in(results.info.suite(suite), summary))
@@ -352,10 +355,11 @@ def validity_coverage(results: Results, suite: str):
         "mean_current_covered": "Current state",
         "mean_stale_covered": "Stale state",
     }
+    most = max(1.0, summary[list(states)].to_numpy().max())
     width = max(1.55, 0.4 * len(budgets))
     fig, axes = style.new_figure(1.9 + width * 3, rows.height + 1.45, 1, 3)
     for i, (ax, (column, heading)) in enumerate(zip(axes.flat, states.items(), strict=True)):
-        shade, scale = _shades(("Oranges", "Blues", "Greys")[i], summary[column], low=0.0)
+        shade, scale = _shades(("Oranges", "Blues", "Greys")[i], summary[column], 0.0, most)
         cells = summary.set_index(["writer", "budget"])[column]
         for x, budget in enumerate(budgets):
             for writer, y in zip(rows.writers, rows.at, strict=True):

@@ -71,8 +71,9 @@ def focus_notes(budgets: Sequence[int]) -> list[str]:
     ordered = sorted(set(budgets))
     if len(ordered) < 2:
         return []
-    place = "the third smallest" if len(ordered) > 2 else "the larger"
-    return [f"B = {focus_budget(ordered):,} is {place} of {len(ordered)} budgets; the tables have all."]
+    shown = focus_budget(ordered)
+    place = "the third smallest" if shown != ordered[-1] else "the largest" if len(ordered) > 2 else "the larger"
+    return [f"B = {shown:,} is {place} of {len(ordered)} budgets; the tables have all."]
 
 
 def retrieval_notes(summary: pd.DataFrame) -> list[str]:
