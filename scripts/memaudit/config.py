@@ -447,6 +447,9 @@ class Suite(Section):
         "suite's mean total cost (1 is absolute, 1.0 the whole). `all`: OPT at every budget and nothing else; no "
         "writer is scored."
     )
+    about: Annotated[str, Field(max_length=300)] = Field(
+        "", description="A sentence on what the packages are; it stands with every table and figure of the suite."
+    )
     curve: bool = Field(
         False, description="Also give OPT at every budget (always so with `budgets: all`): table `curves`, a figure."
     )
@@ -580,13 +583,18 @@ class NaturalSuite(Suite):
         "labels are compared with the suite's own.",
     )
     compare_with: list[SuiteName] = Field(
-        [], description="Natural suites over the same candidates and units, labelled by others, to compare with."
+        [],
+        description="Natural suites over the same candidates and units, labelled by others, to compare with. Ratios "
+        "are compared where both have the same package, writer and absolute budget; a fraction comes to the same only "
+        "where the mean total costs do.",
     )
     robustness: Robustness | None = Field(
         Robustness(), description="Ranking of the writers under label noise, see below; null: none."
     )
     downstream: PathText | None = Field(
-        None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
+        None,
+        description="Answers of downstream systems (CSV or Parquet: query_id, system, correct; optional budget, "
+        "cost_model, k, saturation: without a budget an answer counts at each, without a setting in the first).",
     )
     downstream_systems: dict[str, WriterName] = Field(
         {}, description="`{system: writer}` where a system of `downstream` is not named like its writer."
