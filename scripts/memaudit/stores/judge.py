@@ -212,9 +212,11 @@ class Comparison:
         shared = self._product(words, self._idf, self._words)
         numbers, dates = self._number_marks(memories), self._date_marks(memories)
         memory, unit = at = np.nonzero((shared > 0) | (self._numbers.table(numbers[0]) > 0))
-        stated, missing, contradicted = (self._numbers.table(part)[at] for part in numbers)
-        dated, undated, agreed, misdated = (self._dates.table(part)[at] for part in dates)
-        got, recall = shared[at], shared[at] / np.maximum(1, self._word_idf[unit])
+        stated, contradicted = (self._numbers.table(part)[at] for part in numbers)
+        dated, agreed, misdated = (self._dates.table(part)[at] for part in dates)
+        missing, undated = self._numbers.count[unit] - stated, self._dates.count[unit] - dated
+        got, most = shared[at], self._word_idf[unit]
+        recall = np.where(most > 0, got / np.maximum(1, most), 1.0)
         rare = self._product(words, self._rare, self._words)[at]
         length = np.array([len(m.words) for m in memories], dtype=np.float64)
         columns = {
@@ -237,7 +239,7 @@ class Comparison:
             unit,
             np.column_stack([columns[name] for name in FEATURES]),
             whole=(recall == 1) & (missing == 0) & (undated == 0) & (opposed == 0),
-            denied=(recall >= DENIED_RECALL) & (opposed >= DENIED_SHARE * got),
+            denied=(opposed > 0) & (recall >= DENIED_RECALL) & (opposed >= DENIED_SHARE * got),
             partial=(contradicted > 0) | ((dated + undated > 0) & (agreed == 0)),
         )
 
@@ -253,18 +255,18 @@ class Comparison:
         """Summed weight of the words that both have, dense (memories, units)."""
         return (of.multiply(weight[None, :]).tocsr() @ units.T).toarray()
 
-    def _number_marks(self, memories: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which numbers of the units (columns) each memory states, does not state, and contradicts."""
+    def _number_marks(self, memories: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray]:
+        """Which numbers of the units (columns) each memory states, and contradicts."""
         here = np.zeros((len(memories), len(self._numbers)), dtype=bool)
         other = np.zeros_like(here)
         for i, reading in enumerate(memories):
             for number in reading.numbers:
                 here[i, self._of_value.get(number.value, [])] = True
                 other[i, self._of_thing.get(number.of, [])] = True
-        return here, ~here, other & ~here
+        return here, other & ~here
 
-    def _date_marks(self, memories: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Which dates of the units each memory states, does not state, agrees with, and contradicts."""
+    def _date_marks(self, memories: Sequence[Reading]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which dates of the units each memory states, agrees with, and contradicts."""
         claims, known = self._dates, {}
         stated = np.zeros((len(memories), len(claims)), dtype=bool)
         agrees, differs = np.zeros_like(stated), np.zeros_like(stated)
@@ -277,25 +279,27 @@ class Comparison:
                     ]
                 for part, row in zip((stated, agrees, differs), known[day], strict=True):
                     part[i] |= row
-        return stated, ~stated, agrees, differs & ~agrees
+        return stated, agrees, differs & ~agrees
 
 
 class _Claims:
-    """The numbers, or the dates, of each unit; `distinct`: each once."""
+    """The numbers, or the dates, of each unit; `distinct`: each once; `count`: how many of them each unit has."""
 
     def __init__(self, claims: Sequence[Sequence]) -> None:
         self.distinct = list(dict.fromkeys(claim for own in claims for claim in own))
         column = {claim: k for k, claim in enumerate(self.distinct)}
-        self._of = np.zeros((len(self.distinct), len(claims)))
+        self.count = np.array([len(own) for own in claims], dtype=np.float64)
+        of = np.zeros((len(self.distinct), len(claims)))
         for j, own in enumerate(claims):
-            self._of[[column[claim] for claim in own], j] = 1
+            of[[column[claim] for claim in own], j] = 1
+        self._of = sparse.csr_array(of)
 
     def __len__(self) -> int:
         return len(self.distinct)
 
     def table(self, marks: np.ndarray) -> np.ndarray:
         """How many claims of each unit are marked in `marks` (memories, distinct claims): (memories, units)."""
-        return marks.astype(np.float64) @ self._of
+        return (sparse.csr_array(marks.astype(np.float64)) @ self._of).toarray()
 
 
 # ---- Stores

@@ -117,7 +117,7 @@ _WORD, _NUMBER = "word", "number"
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 
 # Who is spoken of in nearly every memory, and how exactly a date or number is meant: no content.
-_NO_CONTENT = frozenset("user assistant mid late early about approximately roughly am pm".split())  # noqa: SIM905
+_NO_CONTENT = frozenset("user assistant longer anymore mid late early about approximately roughly am pm".split())  # noqa: SIM905
 _CLAUSE_END = re.compile(r"[.;!?|]+(?=\s|$)|,? but | and now |, now |, since ")
 _DENIAL = re.compile(
     r"\b(?:no longer|(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would)(?:n't| not)|can't|won't|cannot"
@@ -126,7 +126,7 @@ _DENIAL = re.compile(
 )
 _FROM_TO = re.compile(
     r"\b(?P<change>(?:moved?|switch(?:ed)?|changed?|shift(?:ed)?|upgraded?|went|rose|fell|raised|cut) (?:\S+ ){0,4}?)"
-    r"from (?P<old>.+?) (?=(?:in)?to )"
+    r"from (?P<old>(?:\S+ ){1,8}?)(?=(?:in)?to )"
 )
 
 # ---- Dates
@@ -210,6 +210,7 @@ _VALUE = {w: i for i, w in enumerate(_SMALL + _TEENS) if w != "_"} | {
     w: 10 * i for i, w in enumerate(_TENS) if w != "_"
 }
 _VALUE |= {w: i for i, w in enumerate(_ORDINALS) if w != "_"} | {"once": 1, "twice": 2, "thrice": 3}
+_MOST = 10**12
 _TIMES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 
 
@@ -219,7 +220,7 @@ def _with_numbers(tokens: list[str]) -> Iterator[tuple[str, str]]:
     for token in [*tokens, ""]:
         if token in _VALUE and _continues(run, _VALUE[token]):
             run = (run or 0) + _VALUE[token]
-        elif token in _TIMES:
+        elif token in _TIMES and (run or 1) < _MOST:
             run = (1 if run is None else run) * _TIMES[token]
         elif token != "and" or run is None or run % 100 or not run:  # two hundred and five
             if run is not None:
@@ -233,7 +234,7 @@ def _with_numbers(tokens: list[str]) -> Iterator[tuple[str, str]]:
 
 def _continues(run: int | None, value: int) -> bool:
     """Whether a number word is part of the run before it: twenty five, two hundred five."""
-    return run is None or (run > 0 and run % 100 == 0) or (run % 100 >= 20 and run % 10 == 0 and value < 10)
+    return run is None or (0 < run < _MOST and run % 100 == 0) or (run % 100 >= 20 and run % 10 == 0 and value < 10)
 
 
 def _digits(token: str) -> str:
