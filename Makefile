@@ -17,7 +17,7 @@ SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural locomo natural-text real-systems verify test lint docs bench lock lock-check unlock clean
+.PHONY: help setup reproduce smoke natural locomo natural-text real-systems verify test lint docs judge bench lock lock-check unlock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,9 @@ lint: setup ## style of the Python code
 
 docs: setup ## write config/schema.json and the key tables of config/README.md anew
 	$(PY) tools/make_docs.py
+
+judge: setup ## fit the judge of coverage on natural100's labels: data/judge/proxy.json
+	$(PY) tools/fit_judge.py
 
 bench: setup ## measure the solver and the checkers
 	$(PY) tools/bench.py
