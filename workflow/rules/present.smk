@@ -173,6 +173,7 @@ rule manifest:
         presented(),
         OUT + "/summary.csv",
         [f for suite in SUITES for f in check_files(suite)],
+        [f for union in UNIONS for f in union_files(union, "checks")],
     output:
         OUT + "/manifest.json",
     params:
