@@ -25,6 +25,7 @@ frames = robustness(
     suite=suite,
     setting=setting,
     saturation=problem.saturations[setting["saturation"]],
+    blind=params.blind,
 )
 metadata = stage_metadata(given, params)
 for path, frame in zip(snakemake.output, frames, strict=True):

@@ -46,6 +46,7 @@ DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
+CORRECTION_FILES = ("units", "coverage", "own_words")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
 BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
@@ -62,7 +63,7 @@ def main() -> None:
     bundles_.add_argument("file")
     bundles_.add_argument("out")
     submit_ = commands.add_parser("submit")
-    submit_.add_argument("labelling_pass", choices=("a1", "a2", "b"))
+    submit_.add_argument("labelling_pass", choices=("a1", "a2", "b", "corrections"))
     submit_.add_argument("batch")
     submit_.add_argument("file")
     submit_.add_argument("labels")
@@ -187,11 +188,14 @@ def audit_frame() -> dict[str, list[tuple[str, str]]]:
 
 def submit(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
-    names = batches(which, whole).get(arguments.batch)
-    if names is None:
-        raise InputError(f"{arguments.batch} is none of {', '.join(batches(which, whole))}")
+    known = CORRECTION_FILES if which == "corrections" else batches(which, whole)
+    if arguments.batch not in known:
+        raise InputError(f"{arguments.batch} is none of {', '.join(known)}")
+    names = batches(which, whole).get(arguments.batch, [])
     given = list(handed_in(Path(arguments.labels)))
-    if which == "a1":
+    if which == "corrections":
+        taken = labelling.take_corrections(given, whole, made_by_a1(), {r["query"]: r["derived"] for r in labels("a2")})
+    elif which == "a1":
         taken = labelling.take_a1(given, {name: whole.sessions[name] for name in names})
     elif which == "a2":
         taken = labelling.take_a2(given, whole, made_by_a1(), names)
@@ -315,6 +319,11 @@ def counts_table() -> str:
     content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
     statuses = Counter(row["status"] for row in labelled.decisions(content, a2, b))
     kinds = Counter(candidate["type"] for row in made for candidate in row["candidates"])
+    # A cell may stand in both files of corrections, with one value.
+    corrected = {
+        (row["what"].replace("_", " "), row.get("query"), row.get("candidate"), row["unit"])
+        for row in labels("corrections")
+    }
     rows = {
         "queries": len(content["queries"]),
         "sessions": len(content["sessions"]),
@@ -325,6 +334,7 @@ def counts_table() -> str:
         "positive coverage labels of pass A2": sum(len(row["coverage"]) for row in a2),
         "cells labelled by pass B": sum(len(row["cells"]) for row in b),
         "positive coverage labels of pass B": sum(v > 0 for row in b for _, _, v in row["cells"]),
+        **{f"corrections of {what}": n for what, n in sorted(Counter(what for what, *_ in corrected).items())},
         **{f"queries {status}": n for status, n in sorted(statuses.items())},
     }
     lines = [COUNTS_BEGIN, "| what | number |", "|---|---|", *(f"| {what} | {n:,} |" for what, n in rows.items())]
@@ -344,7 +354,8 @@ def assemble_into(folder: Path) -> dict[str, int]:
         },
     }
     for name, by_b in (("primary", False), ("adjudicated", True)):
-        write_coverage_package(folder / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
+        tables = labelled.package_tables(content, made, a2, b, labels("corrections"), by_b=by_b)
+        write_coverage_package(folder / name, tables, manifest)
     rows = labelled.decisions(content, a2, b)
     write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))

@@ -625,13 +625,18 @@ class NaturalSuite(Suite):
         "labels are compared with the suite's own.",
     )
     compare_with: list[SuiteName] = Field(
-        [], description="Natural suites over the same candidates and units, labelled by others, to compare with."
+        [],
+        description="Natural suites over the same candidates and units, labelled by others, to compare with. Ratios "
+        "are compared where both have the same package, writer and absolute budget; a fraction comes to the same only "
+        "where the mean total costs do.",
     )
     robustness: Robustness | None = Field(
         Robustness(), description="Ranking of the writers under label noise, see below; null: none."
     )
     downstream: PathText | None = Field(
-        None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
+        None,
+        description="Answers of downstream systems (CSV or Parquet: query_id, system, correct; optional budget, "
+        "cost_model, k, saturation: without a budget an answer counts at each, without a setting in the first).",
     )
     downstream_systems: dict[str, WriterName] = Field(
         {}, description="`{system: writer}` where a system of `downstream` is not named like its writer."

@@ -36,7 +36,16 @@ def read_sources(
         if not source.whole:
             raise InputError(f"suite {name} has none of the packages it is compared with; remove it from compare_with")
         external.append(source)
-    return sources_of(packages, read_table(labels, "labels").to_pandas(), external, grid)
+    sources = sources_of(packages, read_table(labels, "labels").to_pandas(), external, grid)
+    own = [source for source in sources if source not in external]
+    # A compared suite may be made of labels that stand here too, cell by cell: the same labels under another name.
+    return [s for s in sources if s not in external or not any(_same_labels(s, named) for named in own)]
+
+
+def _same_labels(suite: Source, named: Source) -> bool:
+    """Whether the suite covers just what the labeller `named` labelled as covered, by the same values."""
+    covered = {cell: value for cell, value in named.values.items() if value > 0}
+    return not named.whole and {cell: v for cell, v in suite.values.items() if v > 0} == covered
 
 
 def _audited(files: list[str], packages: Sequence[Package], grid: int | None) -> list[Source]:

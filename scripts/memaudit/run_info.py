@@ -112,12 +112,12 @@ def natural_analyses(config: Config, suite: str) -> tuple[str, ...]:
     if not isinstance(entry, NaturalSuite):
         return ()
     scored = bool(config.suite_writers(suite))
-    others = bool(entry.audit or entry.compare_with)
+    others = bool(entry.audit or entry.compare_with) or entry.source == "coverage_package"
     varied = len(entry.k) > 1 or len(entry.cost_models) > 1 or len(config.solved_pools(suite)) > 1
     wanted = {
         "construction": True,
-        "agreement": others or entry.source == "coverage_package",
-        "disagreements": others or entry.source == "coverage_package",
+        "agreement": others,
+        "disagreements": others,
         "label_ratios": others and scored,
         "relabelled": others and scored,
         "sensitivity": varied and bool(entry.budgets),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
@@ -98,11 +98,13 @@ UNITS = _table(
     {**_PACKAGE, "unit_id": _str, "role": _str, "weight": _float},
     {"kind": _str, "text": _str},
 )
+# status: what a judge made of the query, null where none did; required_changed: whether it requires other units
+# than the primary pass named, null where the source does not tell.
 QUERIES = _table(
     "queries",
     ("suite", "package_id", "query_id"),
     {**_PACKAGE, "query_id": _str},
-    {"category": _str, "text": _str, "answer": _str},
+    {"category": _str, "text": _str, "answer": _str, "status": _str, "required_changed": _bool},
 )
 REQUIREMENTS = _table(
     "requirements",
@@ -493,15 +495,16 @@ QUERY_SCORES = _table(
     },
     {"all_covered": _bool},
 )
-# Counts of how a suite was built: `what` is counted (packages, unscored, queries, candidates, ...), by `name`.
+# Counts of how a suite was built: `what` is counted (packages, queries, candidates, ...), by `name`.
 CONSTRUCTION = _table(
     "construction", ("suite", "what", "name"), {"suite": _str, "what": _str, "name": _str, "count": _int}
 )
 # first, second: label sources; agreed_with: where not "", first and it agree on every cell that is counted.
 _PAIR = {"suite": _str, "first": _str, "agreed_with": _str, "second": _str}
+# frame: labelled (cells that a source labelled one by one) or drawn (a seeded sample of all cells).
 AGREEMENT = _table(
     "agreement",
-    tuple(_PAIR),
+    (*_PAIR, "frame"),
     {
         **_PAIR,
         "frame": _str,
@@ -520,8 +523,8 @@ AGREEMENT = _table(
 )
 DISAGREEMENTS = _table(
     "disagreements",
-    (*_PAIR, "by", "group"),
-    {**_PAIR, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
+    (*_PAIR, "frame", "by", "group"),
+    {**_PAIR, "frame": _str, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
 )
 # How far package ratios move under other labels. labels: which; budget: null where all are pooled;
 # rows: (package, budget, writer) compared; dropped: left out, as an optimum is 0 or not proven.
@@ -562,18 +565,28 @@ SENSITIVITY = _table(
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
+        "min_ratio": _float,
         "max_ratio": _float,
     },
 )
-# Label noise. rate: share of cells flipped; kendall_tau: of the writers' mean ratios, noisy against clean, mean
-# over draws, with the least and largest draw; reversed_pairs: mean share of pairs of writers, apart without
-# noise, that stand the other way round with it; n: packages a draw, its mean; n_zero, n_unproven: package-draws
-# left out, as an optimum is 0 or not proven.
+# Label noise. rate: share of cells flipped; ranked: "all" writers, or "blind" ones (analysis/robustness.py);
+# kendall_tau: tau-b of the writers' mean ratios, noisy against clean, mean over draws, with the least and largest
+# draw; reversed_pairs: mean share of pairs of writers, apart without noise, that stand the other way round with
+# it; n, n_zero, n_unproven: packages used, and left out as an optimum is 0 or not proven, means over draws.
 _NOISE = {"suite": _str, "flips": _str, "rate": _float, **_SETTING, **_BUDGET}
 ROBUSTNESS = _table(
     "robustness",
-    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget"),
-    {**_NOISE, "draws": _int, "writers": _int, "packages": _int, "n": _float, "n_zero": _int, "n_unproven": _int},
+    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget", "ranked"),
+    {
+        **_NOISE,
+        "ranked": _str,
+        "draws": _int,
+        "writers": _int,
+        "packages": _int,
+        "n": _float,
+        "n_zero": _float,
+        "n_unproven": _float,
+    },
     {"kendall_tau": _float, "tau_low": _float, "tau_high": _float, "reversed_pairs": _float},
 )
 ROBUSTNESS_WRITERS = _table(
@@ -589,8 +602,9 @@ ROBUSTNESS_WRITERS = _table(
         "mean_absolute_change": _float,
     },
 )
-# Queries by category ("all" beside them). share_all: with all required units covered; intervals clustered by
-# package. mean_ratio: of the packages all of whose queries are of the category.
+# Queries by category ("all" beside them). mean_covered: share of a query's required mass; share_all: of queries with
+# all required units covered; intervals clustered by package. mean_ratio: of the packages all of whose queries are of
+# the category.
 CATEGORIES = _table(
     "categories",
     ("suite", "category", "cost_model", "k", "saturation", "budget", "writer"),
@@ -611,13 +625,18 @@ CATEGORIES = _table(
         "share_high": _float,
         "share_none": _float,
         "mean_covered": _float,
+        "covered_low": _float,
+        "covered_high": _float,
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
     },
 )
+ALL_SYSTEMS = "all systems"
 # Answers of a downstream system where all, some or none of a query's required units were kept ("nothing
-# required" and "any" beside them); Wilson 95 % interval.
+# required" and "any" beside them); system ALL_SYSTEMS pools them (writer ""). n_any_budget: of the n, those given
+# without a budget, which count at each; answers: those of the system in the file. Intervals: 95 %, Wilson's for one
+# system, bootstrap over queries for all.
 DOWNSTREAM = _table(
     "downstream",
     ("suite", "system", "cost_model", "k", "saturation", "budget", "covered"),
@@ -630,6 +649,8 @@ DOWNSTREAM = _table(
         "covered": _str,
         "n": _int,
         "correct": _int,
+        "n_any_budget": _int,
+        "answers": _int,
     },
     {"accuracy": _float, "ci_low": _float, "ci_high": _float},
 )

@@ -65,7 +65,8 @@ def frames() -> dict[str, pd.DataFrame]:
     pairs = {f"{a} = {b}": lr.under_labels(own, kept, labels, **exact)
              for (a, b), labels in {("human_a", "human_b"): ag.agreed_labels(frame, *sources[1:])}.items()}  # fmt: skip
     noise = rb.Noise([0.05, 0.1, 0.2], 4)
-    noisy = rb.robustness(own, kept, noise, suite=NAME, setting=cases.SETTING, saturation=CAP1)
+    blind = [name for name in RULES if name != "oracle_gvt"]
+    noisy = rb.robustness(own, kept, noise, suite=NAME, setting=cases.SETTING, saturation=CAP1, blind=blind)
     queries = query_scores(own, scores, selections)
     tables = package_tables(
         own, suite=NAME, label_source="gemini",
@@ -80,7 +81,7 @@ def frames() -> dict[str, pd.DataFrame]:
     return {
         "construction": construction(NAME, {name: table.to_pandas() for name, table in tables.items()}),
         "agreement": ag.agreement(NAME, frame, kind, sources, resamples=50),
-        "disagreements": ag.disagreements(NAME, frame, sources),
+        "disagreements": ag.disagreements(NAME, frame, kind, sources),
         "label_ratios": pd.concat(lr.label_ratios(NAME, n, lr.AGREED, cases.SETTING, p) for n, p in pairs.items()),
         "relabelled": pd.concat(
             lr.relabelled(NAME, n, lr.AGREED, cases.SETTING, p, resamples=50) for n, p in pairs.items()
@@ -90,7 +91,13 @@ def frames() -> dict[str, pd.DataFrame]:
         "robustness_writers": noisy[1],
         "categories": by_category(queries, scores, resamples=50),
         "downstream": downstream(
-            NAME, queries, parse_answers(answers, "a"), {"another system": "mem0_extract"}, "answers.csv"
+            NAME,
+            queries,
+            parse_answers(answers, "a"),
+            {"another system": "mem0_extract"},
+            "answers.csv",
+            setting=cases.SETTING,
+            resamples=50,
         ),
     }
 

@@ -112,6 +112,7 @@ def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[in
                     "undefined_n": 0,
                     "n_unproven": 0,
                     "opt_zero_n": zero,
+                    "mean_ratio_opt_positive": np.nan if zero == packages else ratio,
                     "mean_value": ratio * opt,
                     "mean_opt": opt,
                     "mean_cost": cell["budget"] * 0.9,

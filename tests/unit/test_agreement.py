@@ -366,7 +366,7 @@ def test_agreement_of_pairs_and_of_agreed_labels_with_a_third():
     third = found["anna", "ben", "package"]
     assert third.cells == 10 and third.raw_agreement == 1.0 and third.alpha == 1.0
     assert third.kappa == cohen_kappa_score(a[a == b], own[a == b])
-    missed = ag.disagreements("s", frame, sources)
+    missed = ag.disagreements("s", frame, kind, sources)
     to_table("disagreements", missed.to_dict("list"))
     pick = missed[(missed["first"] == "anna") & (missed["second"] == "ben") & (missed["agreed_with"] == "")]
     assert pick.set_index("group")[["cells", "only_first", "only_second"]].T.to_dict("list") == {
@@ -392,12 +392,33 @@ def test_agreed_labels_are_of_the_first_two_alone():
     assert ag.label_sets(frame, [own, anna, ben]) == {"anna = ben": expected}
     assert ag.label_sets(frame, [own, anna])["anna"]["a"]["a::c1", "a::u1"] == 0.0
     assert ag.label_sets(frame, [own]) == {}
+    half = ag.Source("half", {("a", "a::c0", "a::u0"): 0.5})
+    assert ag.label_sets(ag.frame_of([A], [own, half])[0], [own, half]) == {"half": {"a": {("a::c0", "a::u0"): 0.5}}}
+
+
+def test_two_whole_sources_are_compared_on_the_drawn_frame_too():
+    own, other = ag.package_source([A, B], "x"), ag.package_source([A, B], "suite y")
+    judge = ag.Source("judge", {("a", "a::c0", "a::u0"): 1.0})
+    labelled, drawn = ag.frames_of([A, B], [own, other, judge])
+    assert (labelled[1], len(labelled[0]), len(labelled[2])) == (ag.LABELLED, 1, 3)
+    assert drawn[1] == ag.DRAWN and drawn[2] == [own, other] and drawn[0].equals(ag.draw_frame([A, B]))
+    table = pd.concat([ag.agreement("s", *f, resamples=5) for f in (labelled, drawn)])
+    keys = to_table("agreement", table.to_dict("list")).to_pandas()[["first", "agreed_with", "second", "frame"]]
+    assert ["x", "", "suite y", ag.DRAWN] in keys.values.tolist()
+    assert ["x", "", "suite y", ag.LABELLED] in keys.values.tolist()
+    # The same cells twice would say the same twice; one whole source has nobody to be compared with.
+    cells = ag.draw_frame([A, B])[["package_id", "candidate_id", "unit_id"]].itertuples(index=False, name=None)
+    everywhere = ag.Source("judge", dict.fromkeys(cells, 0.0))
+    assert [kind for _, kind, _ in ag.frames_of([A, B], [own, other, everywhere])] == [ag.LABELLED]
+    assert [kind for _, kind, _ in ag.frames_of([A, B], [own, judge])] == [ag.LABELLED]
+    assert [kind for _, kind, _ in ag.frames_of([A, B], [own, other])] == [ag.DRAWN]
+    assert ag.frames_of([A, B], [own]) == []
 
 
 def test_one_source_gives_empty_tables():
     source = ag.package_source([A])
     frame = ag.draw_frame([A])
-    for table in (ag.agreement("s", frame, ag.DRAWN, [source]), ag.disagreements("s", frame, [source])):
+    for table in (ag.agreement("s", frame, ag.DRAWN, [source]), ag.disagreements("s", frame, ag.DRAWN, [source])):
         assert table.empty
     assert list(ag.agreement("s", frame, ag.DRAWN, [source]).columns) == TABLES["agreement"].schema.names
 

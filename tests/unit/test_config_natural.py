@@ -33,6 +33,14 @@ def test_defaults_and_their_tables():
     assert config.statistics_paths("talks") == config.statistics_paths("small") == []
 
 
+def test_a_coverage_package_may_bring_several_sources_of_labels():
+    released = {"source": "coverage_package", "package": "p", "budgets": [4]}
+    content = raw()
+    content["suites"]["released"] = released
+    found = set(natural_analyses(parse(content), "released"))
+    assert {"agreement", "disagreements", "label_ratios", "relabelled"} <= found
+
+
 def test_every_key_brings_its_tables():
     config = parse(raw(audit="audit", compare_with=["again"], downstream="a.csv", k=[1, 2]))
     assert natural_analyses(config, "talks") == NATURAL_TABLES

@@ -223,7 +223,21 @@ def test_cell_decisions_of_a_primary_package_stop_no_query(tmp_path):
     rows = tables()
     cell = {"candidate_id": "q_tea::c1", "unit_id": "q_tea::u1", "query_id": "q_tea", "status": "rejected"}
     rows["decisions"] = [cell]
-    assert len(built(write(tmp_path, rows)).packages) == 2
+    result = built(write(tmp_path, rows))
+    assert len(result.packages) == 2 and ("q_tea", "q_tea") not in result.statuses
+    assert {r["status"] for r in result.labels if r["candidate_id"] == "q_tea::c1"} == {"rejected"}
+
+
+def test_statuses_and_changed_requirements_of_scored_queries_are_kept(tmp_path):
+    rows = tables()
+    rows["decisions"] = [{"query_id": "q_tea", "status": "accepted"}]
+    result = built(write(tmp_path, rows))
+    assert result.statuses == {("q_bike", "q_bike"): "corrected", ("q_tea", "q_tea"): "accepted"}
+    made = package_tables(
+        result.packages, suite="natural", label_source="x", labels=result.labels, primary=result.primary,
+        statuses=result.statuses,
+    )["queries"].to_pylist()  # fmt: skip
+    assert [(q["status"], q["required_changed"]) for q in made] == [("corrected", True), ("accepted", None)]
 
 
 def test_rows_without_an_example_belong_to_every_query(tmp_path):

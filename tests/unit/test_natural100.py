@@ -38,7 +38,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def labels():
-    return {name: tool.labels(name) for name in ("a1", "a2", "b")}
+    return {name: tool.labels(name) for name in ("a1", "a2", "b", "corrections")}
 
 
 def built(name):
@@ -58,6 +58,14 @@ def test_b_labelled_the_whole_audit_frame(labels):
     frame_cells = tool.audit_frame()
     for row in labels["b"]:
         assert sorted((c, u) for c, u, _ in row["cells"]) == sorted(frame_cells[row["query"]])
+
+
+def test_corrections_do_not_contradict_each_other(labels):
+    values: dict[tuple, set] = {}
+    for row in labels["corrections"]:
+        what = (row["what"], row.get("query"), row.get("candidate"), row["unit"])
+        values.setdefault(what, set()).add(str(row.get("value", row.get("text", row.get("unit_kind")))))
+    assert len(values) > 400 and {len(v) for v in values.values()} == {1}
 
 
 def test_the_packages_are_what_the_labels_give(tmp_path):
@@ -141,8 +149,17 @@ def test_every_pointer_resolves_and_every_quote_stands_in_its_session(name):
 
 @needs_source
 def test_no_text_shares_more_than_eight_words_in_a_row_with_the_source(frame, labels):
-    asked = [text for e in frame.queries.values() for text in (e.question, e.answer_text)]
-    runs = labelling.runs_of([*asked, *(session_text(s) for s in frame.sessions.values())])
-    texts = [text for rows in labels.values() for row in rows for text in labelling.texts_of(row)]
-    assert len(texts) > 3000
-    assert [text for text in texts if labelling.runs_of([text]) & runs] == []
+    """Labels against what their labeller had in view; what the packages ship against the whole source."""
+    asked = {name: [e.question, e.answer_text] for name, e in frame.queries.items()}
+    told = {name: [session_text(session)] for name, session in frame.sessions.items()}
+    for rows in labels.values():
+        for row in rows:
+            places = [row.get("session") or row.get("query") or row["unit"].partition(".")[0]]
+            places += frame.sessions_of.get(places[0], ())
+            runs = labelling.runs_of([text for p in places for text in (*asked.get(p, ()), *told.get(p, ()))])
+            assert labelling.runs_of(labelling.texts_of(row)) & runs == set(), row
+    everything = labelling.runs_of([text for texts in (*asked.values(), *told.values()) for text in texts])
+    for name in PACKAGES:
+        package = read_coverage_package(DATA / name)
+        texts = [row.text for row in (*package.units, *package.candidates) if row.text is not None]
+        assert len(texts) > 1500 and labelling.runs_of(texts) & everything == set()

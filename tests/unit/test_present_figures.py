@@ -229,4 +229,5 @@ def test_wanted_figures_follow_the_configuration():
     assert names(SuiteInfo("s", (opt, without), ("base",), 1)) == one | {"validity_gap"}
     assert names(SuiteInfo("s", (raw,), several, 1)) == one | {"stress_heatmap"}
     assert names(SuiteInfo("n", (opt, raw), (), 5, "longmemeval")) == one - {"validity_coverage"} | {"budget_sweep"}
+    assert names(SuiteInfo("n", (opt, raw), (), 5, "coverage_package")) == one | {"budget_sweep"}
     assert names(SuiteInfo("s", (), ("base",), 1), illustration="s") == {"package_illustration"}

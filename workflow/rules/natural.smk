@@ -110,6 +110,7 @@ rule robustness:
         setting=lambda w: first_of(w.suite),
         problem=lambda w: CONFIG.problem_part(CONFIG.settings(w.suite)[0], []),
         noise=lambda w: CONFIG.suites[w.suite].robustness.model_dump(mode="json"),
+        blind=lambda w: [x.name for x in INFO.suite(w.suite).writers if x.sees == "metadata"],
         code=code_hash(["memaudit.analysis.robustness", "memaudit.package_io"]),
     log:
         OUT + "/logs/robustness/{suite}.log",
@@ -158,6 +159,8 @@ rule downstream:
         OUT + "/analysis/{suite}/downstream.parquet",
     params:
         systems=lambda w: CONFIG.suites[w.suite].downstream_systems,
+        setting=lambda w: first_of(w.suite),
+        bootstrap=CONFIG.bootstrap.model_dump(),
         code=code_hash(["memaudit.analysis.downstream_io", "memaudit.table_io"]),
     log:
         OUT + "/logs/downstream/{suite}.log",

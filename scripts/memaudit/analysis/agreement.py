@@ -286,6 +286,22 @@ def frame_of(packages: Sequence[Package], sources: Sequence[Source]) -> tuple[pd
     return pd.concat(parts, ignore_index=True), LABELLED
 
 
+def frames_of(packages: Sequence[Package], sources: Sequence[Source]) -> list[tuple[pd.DataFrame, str, list[Source]]]:
+    """(frame, LABELLED or DRAWN, sources to compare on it): `frame_of` for all, and beside labelled cells the drawn
+    frame for those that labelled packages as a whole, where there are two. What few cells a third one labelled is
+    no reason to compare these two on these cells alone."""
+    if len(sources) < 2:
+        return []
+    frame, kind = frame_of(packages, sources)
+    found = [(frame, kind, list(sources))]
+    whole = [source for source in sources if source.whole]
+    if kind == LABELLED and len(whole) > 1:
+        drawn = draw_frame(packages)
+        if not drawn[_CELL].equals(frame[_CELL]):
+            found.append((drawn, DRAWN, whole))
+    return found
+
+
 def _cells(package: Package) -> pd.DataFrame:
     """All cells of a package, sorted by candidate and unit id, with their stratum (no weight yet)."""
     v = package.visible
@@ -383,8 +399,9 @@ def agreement(
     return pd.DataFrame(rows, columns=AGREEMENT.schema.names).sort_values(list(AGREEMENT.key), ignore_index=True)
 
 
-def disagreements(suite: str, frame: pd.DataFrame, sources: Sequence[Source]) -> pd.DataFrame:
-    """Schema DISAGREEMENTS: cells and disagreements of each comparison by stratum and representation type."""
+def disagreements(suite: str, frame: pd.DataFrame, kind: str, sources: Sequence[Source]) -> pd.DataFrame:
+    """Schema DISAGREEMENTS: cells and disagreements of each comparison by stratum and representation type; kind is
+    the frame's."""
     rows = []
     for c in comparisons(frame, sources):
         a, b = binary(c.a), binary(c.b)
@@ -393,7 +410,7 @@ def disagreements(suite: str, frame: pd.DataFrame, sources: Sequence[Source]) ->
                 own = (c.cells[by] == group).to_numpy()
                 rows.append({
                     "suite": suite, "first": c.first, "agreed_with": c.agreed_with, "second": c.second,
-                    "by": by, "group": group, "cells": int(own.sum()),
+                    "frame": kind, "by": by, "group": group, "cells": int(own.sum()),
                     "only_first": int((own & (a > b)).sum()), "only_second": int((own & (a < b)).sum()),
                 })  # fmt: skip
     table = pd.DataFrame(rows, columns=DISAGREEMENTS.schema.names)
@@ -414,9 +431,19 @@ def agreed_labels(frame: pd.DataFrame, x: Source, y: Source) -> dict[str, dict[t
 
 def label_sets(frame: pd.DataFrame, sources: Sequence[Source]) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
     """Name -> `agreed_labels` of every pair of sources besides the first (the own one), "x = y"; of a single
-    other source its own labels, "x". Labels given again, and sets without a label, are left out."""
+    other source its own labels, "x", as they are (halves stay halves). Labels given again, and sets without a label,
+    are left out."""
     others = [source for source in sources[1:] if not source.again_of]
-    pairs = {others[0].name: (others[0], others[0])} if len(others) == 1 else {}
-    pairs |= {f"{x.name} = {y.name}": (x, y) for x, y in combinations(others, 2)}
-    found = {name: agreed_labels(frame, *pair) for name, pair in pairs.items()}
+    found = {others[0].name: _labels_of(frame, others[0])} if len(others) == 1 else {}
+    found |= {f"{x.name} = {y.name}": agreed_labels(frame, x, y) for x, y in combinations(others, 2)}
     return {name: labels for name, labels in found.items() if labels}
+
+
+def _labels_of(frame: pd.DataFrame, source: Source) -> dict[str, dict[tuple[str, str], float]]:
+    """package_id -> (candidate_id, unit_id) -> the source's value, on the cells of the frame that it labelled."""
+    labels: dict[str, dict[tuple[str, str], float]] = {}
+    cells = frame[_CELL].itertuples(index=False, name=None)
+    for (package_id, candidate_id, unit_id), value in zip(cells, source.on(frame).tolist(), strict=True):
+        if not np.isnan(value):
+            labels.setdefault(package_id, {})[candidate_id, unit_id] = value
+    return labels

@@ -135,17 +135,21 @@ def build_coverage(package: CoveragePackage, suite: str, options: CoverageOption
     have no errors (`coverage_package_io.load_coverage_package`); its findings become warnings.
     """
     said = adjudications(package)
+    judged_cells = {(d.candidate_id, d.unit_id): d.status for d in package.decisions if not d.on_query and d.status}
     result = BuildResult([], unscored(package), _warnings(package.findings), labels=[])
     primary: dict[tuple[str, str], frozenset[str]] = {}
+    statuses: dict[tuple[str, str], str] = {}
     for example in examples(package):
         query = example.query
         if why_unscored(example, said) is not None:
             continue
         result.packages.append(_package(example, suite, options))
-        result.labels.extend(_labels(example))
+        result.labels.extend(_labels(example, judged_cells))
+        if query.query_id in said:
+            statuses[query.query_id, query.query_id] = said[query.query_id][-1].status
         if query.primary is not None:
             primary[query.query_id, query.query_id] = frozenset(query.primary)
-    return BuildResult(result.packages, result.unscored, result.warnings, result.labels, primary)
+    return BuildResult(result.packages, result.unscored, result.warnings, result.labels, primary, statuses)
 
 
 @dataclass(frozen=True)
@@ -297,11 +301,12 @@ def time_ranks(example: Example) -> dict[str, int]:
     return ranks
 
 
-def _labels(example: Example) -> list[dict[str, Any]]:
+def _labels(example: Example, judged: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
     """Rows of table `labels`: one a labeller of a cell (source "package" where none is named), zeros too.
 
-    A cell that states `labels` gives a row for each of them, of that cell alone; else one with its value for each
-    annotator, as a part of their labelling of the whole package. A source that labelled a pair more than once has
+    status: the row's own, else that of a decision on its cell (`judged`). A cell that states `labels` gives a row for
+    each of them, of that cell alone; else one with its value for each annotator, as a part of their labelling of the
+    whole package. A source that labelled a pair more than once has
     passes "1", "2", ... in file order.
     """
     passes: Counter[tuple[str, str, str]] = Counter()
@@ -320,7 +325,7 @@ def _labels(example: Example) -> list[dict[str, Any]]:
                     "source": source,
                     "pass": str(passes[key]),
                     "value": value,
-                    "status": cell.status or NO_STATUS,
+                    "status": cell.status or judged.get(key[:2], NO_STATUS),
                     "stated": stated,
                     "line": cell.place.line,
                 }

@@ -126,11 +126,11 @@ def budget_axis(axes, budgets: Sequence[int], inches: float, ticks: Sequence[int
     per_unit = inches / (high - low + 2 * pad)
     shown, right_edge = [], -math.inf
     for budget in budgets:
-        centre, half = math.log2(budget) * per_unit, 0.04 * len(str(budget)) + 0.02
+        centre, half = math.log2(budget) * per_unit, 0.04 * len(f"{budget:,}") + 0.02
         if centre - half > right_edge:
             shown.append(budget)
             right_edge = centre + half
-    axes.set_xticks(shown, [str(b) for b in shown])
+    axes.set_xticks(shown, [f"{b:,}" for b in shown])
 
 
 def label_ends(axes, ends: Mapping[str, tuple[float, str]], inches: float, size: float = 7) -> None:

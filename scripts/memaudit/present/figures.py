@@ -34,10 +34,12 @@ from .remarks import (
     all_packages,
     curves_n_text,
     curves_notes,
+    focus_notes,
     left_out_notes,
     n_notes,
     n_text,
     opt_zero_notes,
+    retrieval_notes,
 )
 from .results import NothingToShow, Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
 
@@ -58,8 +60,8 @@ def _many_distributions(suite: SuiteInfo, run: RunInfo) -> bool:
 
 
 def _scored_with_roles(suite: SuiteInfo, run: RunInfo) -> bool:
-    """Natural packages have no invalidation or stale units."""
-    return bool(suite.writers) and suite.source == "synthetic"
+    """Packages made from conversations hardly have invalidation or stale units."""
+    return bool(suite.writers) and suite.source in ("synthetic", "coverage_package")
 
 
 def _optima(suite: SuiteInfo) -> dict[str, str]:
@@ -116,6 +118,10 @@ def budget_sweep(results: Results, suite: str):
                 markeredgecolor="white",
                 markeredgewidth=0.4,
             )
+            zero = line[(line["opt_zero_n"] > 0) & line["mean_ratio_opt_positive"].notna()]
+            positive = zero["mean_ratio_opt_positive"]
+            ax.vlines(zero["budget"], positive, zero["mean_ratio"], color=look.colour, linewidth=0.5, linestyle=":")
+            ax.plot(zero["budget"], positive, look.marker, color=look.colour, markerfacecolor="white", markersize=3)
             ends[style.label(writer)] = (float(line["mean_ratio"].iloc[-1]), look.colour)
         label_ends(ax, ends, height - 0.6)
         ax.tick_params(labelleft=True)
@@ -125,7 +131,9 @@ def budget_sweep(results: Results, suite: str):
         ax.set_xlabel(BUDGET)
     title(fig, results, suite, "Mean package ratio by budget", n_text(summary))
     band = "Bands: 95 % percentile bootstrap interval of the mean."
-    note(fig, [band, *_n_notes(results, suite, summary), *opt_zero_notes(summary), *left_out_notes(summary)])
+    zero = opt_zero_notes(summary)
+    hollow = ["Hollow marks: means over the packages with OPT > 0."] if zero else []
+    note(fig, [band, *_n_notes(results, suite, summary), *zero, *hollow, *left_out_notes(summary)])
     return fig
 
 
@@ -164,11 +172,12 @@ def stress_heatmap(results: Results, suite: str):
         fig,
         results,
         suite,
-        f"Mean package ratio at B = {budget}",
+        f"Mean package ratio at B = {budget:,}",
         f"{n_text(each_distribution(at))} a column",
     )
     stars = ["* with packages of OPT = 0, where every writer scores 1"] if starred else []
-    note(fig, [*_n_notes(results, suite, each_distribution(at)), *stars, *left_out_notes(at)])
+    remarks = [*_n_notes(results, suite, each_distribution(at)), *stars, *left_out_notes(at)]
+    note(fig, [*remarks, *focus_notes(summary["budget"])])
     return fig
 
 
@@ -204,7 +213,7 @@ def validity_gap(results: Results, suite: str):
         lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
         ax.set_title(textwrap.fill(style.prettify(name), 20), pad=11)
         ax.annotate(
-            f"{100 * lost:.1f} % of mean OPT lost, B = {focus}",
+            f"{100 * lost:.1f} % of mean OPT lost, B = {focus:,}",
             (0, 1),
             xytext=(0, 3),
             xycoords="axes fraction",
@@ -327,7 +336,8 @@ def decomposition(results: Results, suite: str):
 
     fig = _stacked_bars(results, suite, frame, bars, parts, "Required mass, mean")
     what = "Write and retrieval failure, three most recent memories retrieved"
-    _title_of_packages(fig, results, suite, what, overall(results.of_suite("summary", suite)))
+    summary = overall(results.of_suite("summary", suite))
+    _title_of_packages(fig, results, suite, what, summary, retrieval_notes(summary))
     return fig
 
 
@@ -356,7 +366,7 @@ def validity_coverage(results: Results, suite: str):
                     _cell(ax, x, y, shade(scale(value)), f"{value:.2f}")
         rows.frame(ax, labelled=i == 0)
         ax.set_xlim(-0.5, len(budgets) - 0.5)
-        ax.set_xticks(range(len(budgets)), [str(b) for b in budgets])
+        ax.set_xticks(range(len(budgets)), [f"{b:,}" for b in budgets])
         ax.tick_params(axis="x", length=0)
         ax.spines["bottom"].set_visible(False)
         ax.set_xlabel(BUDGET)
@@ -371,11 +381,13 @@ def package_illustration(results: Results, suite: str):
     return draw_package(results.illustration())
 
 
-def _title_of_packages(fig, results: Results, suite: str, what: str, summary: pd.DataFrame) -> None:
+def _title_of_packages(
+    fig, results: Results, suite: str, what: str, summary: pd.DataFrame, remarks: Sequence[str] = ()
+) -> None:
     """Title and notes where the means are over all packages, with or without a ratio."""
     counted = all_packages(summary)
     title(fig, results, suite, what, n_text(counted))
-    note(fig, _n_notes(results, suite, counted))
+    note(fig, [*_n_notes(results, suite, counted), *remarks])
 
 
 def _n_notes(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:
@@ -432,7 +444,7 @@ def _stacked_bars(
         widest = max(widest, *left)
         rows.frame(ax, labelled=i % columns == 0)
         ax.grid(axis="x")
-        ax.set_title(f"B = {budget}")
+        ax.set_title(f"B = {budget:,}")
         ax.locator_params(axis="x", nbins=5, steps=[1, 2, 5, 10])
         ax.tick_params(labelbottom=i + columns >= len(budgets))
         middle_of_last_row = len(budgets) - 1 - (len(budgets) - 1) % columns // 2

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from .results import focus_budget
+
+# Memories that retrieval takes in the deterministic decomposition (protocol).
+_RETRIEVED = 3
 Label = Callable[[str], str]
 
 
@@ -62,6 +66,26 @@ def opt_zero_notes(frame: pd.DataFrame) -> list[str]:
     return [f"Packages with OPT = 0, where every writer scores 1: {found}."] if found else []
 
 
+def focus_notes(budgets: Sequence[int]) -> list[str]:
+    """Which budget a figure of one budget shows."""
+    ordered = sorted(set(budgets))
+    if len(ordered) < 2:
+        return []
+    place = "the third smallest" if len(ordered) > 2 else "the larger"
+    return [f"B = {focus_budget(ordered):,} is {place} of {len(ordered)} budgets; the tables have all."]
+
+
+def retrieval_notes(summary: pd.DataFrame) -> list[str]:
+    """That three memories out of many are few, where writers keep many."""
+    most = summary["mean_selected"].max()
+    if not most > 2 * _RETRIEVED:
+        return []
+    return [
+        f"Writers keep up to {most:,.0f} memories on average, and three are retrieved whatever is stored: most of "
+        f"the retrieval failure follows from that."
+    ]
+
+
 def left_out_notes(frame: pd.DataFrame) -> list[str]:
     """At which budgets packages have no ratio, and why."""
     reasons = {
@@ -74,4 +98,4 @@ def left_out_notes(frame: pd.DataFrame) -> list[str]:
 
 def _by_budget(frame: pd.DataFrame, column: str) -> str:
     most = frame.groupby("budget")[column].max()
-    return ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items() if count > 0)
+    return ", ".join(f"{count:,} at B = {budget:,}" for budget, count in most.items() if count > 0)

@@ -103,8 +103,8 @@ _ORDER = {name: i for i, name in enumerate(_WRITERS)}
 _TYPES: dict[str, tuple[str, str]] = {
     "raw_span": (GREY, ""),
     "raw": (GREY, "////"),
-    "turn": (LIGHT_GREY, ""),
-    "turn_window": (LIGHT_GREY, "////"),
+    "turn": (DARK_GREY, ""),
+    "turn_window": (DARK_GREY, "////"),
     "atomic_fact": (BLUE, ""),
     "fact": (BLUE, "////"),
     "interval_fact": (SKY, ""),
@@ -171,8 +171,8 @@ def label(writer: WriterInfo | str) -> str:
 
 
 def prettify(name: str) -> str:
-    """`update_chain` -> `Update chain`."""
-    words = name.replace("_", " ").replace("-", " ").strip()
+    """`update_chain` -> `Update chain`; a hyphen stays, as in the data's own `multi-hop`."""
+    words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
 

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..schemas import STATUSES
 from . import style
 from .registry import table
-from .remarks import left_out_notes, n_notes, n_text
+from .remarks import left_out_notes, n_notes, n_text, retrieval_notes
 from .results import Results, RunInfo, Setting, SuiteInfo, WriterInfo, each_distribution, overall
 
 MISSING = "n/a"
@@ -34,12 +34,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A table: its caption (names suite and n), the tidy numbers, the sections to read, and remarks."""
+    """A table: its caption (names suite and n), the tidy numbers, the sections to read, and remarks: `notes`
+    below, `lead` above."""
 
     caption: str
     tidy: pd.DataFrame
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
 
 
 def _scored(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -85,7 +87,7 @@ def stress(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             cells = {(r.writer, r.distribution): f"{_number(r.mean_ratio)}{_zero(r)}" for r in at.itertuples()}
             frame = _grid(_writers(info, at), cells, {name: style.prettify(name) for name in names})
-            sections.append(Section(_join(_name(info, setting), f"B = {budget}"), frame))
+            sections.append(Section(_join(_name(info, setting), f"B = {budget:,}"), frame))
     tidy = pd.concat(parts)
     n = n_text(each_distribution(tidy))
     caption = f"Mean package ratio by writer and distribution; suite {suite}, {n} a column."
@@ -136,12 +138,13 @@ def decomposition(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             cells = {(r.writer, c): _number(getattr(r, c)) for r in at.itertuples() for c in columns}
             sections.append(
-                Section(_join(_name(info, setting), f"B = {budget}"), _grid(_writers(info, at), cells, columns))
+                Section(_join(_name(info, setting), f"B = {budget:,}"), _grid(_writers(info, at), cells, columns))
             )
     tidy = pd.concat(parts)
     what = "Write and retrieval failure, mean mass of current and invalidation units"
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
-    notes = tuple(n_notes(tidy, partial(_label, info)))
+    kept = [overall(part) for _, part in _by_setting(results, "summary", suite)]
+    notes = (*n_notes(tidy, partial(_label, info)), *retrieval_notes(pd.concat(kept)))
     return Document(caption, _tidy(info, tidy), tuple(sections), notes)
 
 
@@ -229,8 +232,9 @@ def curve_counts(results: Results, suite: None = None) -> Document:
     return Document(caption, frame, (Section("", shown.rename(columns=names | counts)),), notes)
 
 
-def published_document(frame: pd.DataFrame) -> Document:
-    """Every published value beside the one produced (rows of schema PUBLISHED)."""
+def published_document(frame: pd.DataFrame, natural_note: str = "") -> Document:
+    """Every published value beside the one produced (rows of schema PUBLISHED); `natural_note`: why suites that
+    are declared as the paper's give none (published_natural.natural_values)."""
     counts = frame["status"].map(lambda s: s if s in ("reproduced", "differs") else "needs data").value_counts()
     sections = []
     for item, part in frame.groupby("item", sort=False):
@@ -251,7 +255,8 @@ def published_document(frame: pd.DataFrame) -> Document:
     tally = ", ".join(f"{counts.get(s, 0)} {s}" for s in ("reproduced", "differs", "needs data"))
     suites = ", ".join(dict.fromkeys(frame["suite"]))
     caption = f"Published values against those produced; suites {suites}, n = {len(frame)} values: {tally}."
-    return Document(caption, frame, tuple(sections))
+    lead = (f"No value is taken of a suite without the counts of the paper's: {natural_note}.",) if natural_note else ()
+    return Document(caption, frame, tuple(sections), lead=lead)
 
 
 def _as_printed(value: float, decimals: int) -> str:
@@ -270,6 +275,11 @@ def _ratio_document(results: Results, suite: str, parts: Sequence[tuple[Setting,
             (r.writer, r.budget): f"{_interval(r.mean_ratio, r.ci_low, r.ci_high)}{_zero(r)}" for r in part.itertuples()
         }
         sections.append(Section(_name(info, setting), _grid(_writers(info, part), cells, _budget_heads(part))))
+        zero = part[part.groupby("budget")["opt_zero_n"].transform("max") > 0]
+        if len(zero):
+            cells = {(r.writer, r.budget): _number(r.mean_ratio_opt_positive) for r in zero.itertuples()}
+            heading = _join(_name(info, setting), "packages with OPT > 0 only")
+            sections.append(Section(heading, _grid(_writers(info, zero), cells, _budget_heads(zero))))
     tidy = pd.concat([part for _, part in parts])
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
     return Document(caption, _tidy(info, tidy), tuple(sections), (_INTERVAL, *_ratio_notes(info, tidy)))
@@ -299,7 +309,7 @@ def _grid(writers: Sequence[WriterInfo], cells: dict, heads: dict) -> pd.DataFra
 
 
 def _budget_heads(frame: pd.DataFrame) -> dict[int, str]:
-    return {budget: f"B = {budget}" for budget in sorted(set(frame["budget"]))}
+    return {budget: f"B = {budget:,}" for budget in sorted(set(frame["budget"]))}
 
 
 def _distributions(info: SuiteInfo, frame: pd.DataFrame) -> list[str]:

@@ -49,8 +49,10 @@ def to_csv(document: Document) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    """Caption, sections, remarks."""
+    """Caption, leading remarks, sections, remarks."""
     blocks = [f"**{document.caption}**"]
+    if document.lead:
+        blocks.append("\n".join(f"- {remark}" for remark in document.lead))
     for section in document.sections:
         blocks += [f"### {section.heading}"] if section.heading else []
         blocks.append(_markdown_table(section.frame))
@@ -87,7 +89,9 @@ def to_latex(document: Document, label: str) -> str:
 
 
 def _latex_section(document: Document, heading: str, frame: pd.DataFrame, label: str) -> str:
-    caption = " ".join(part for part in (document.caption, heading and f"{heading}.", *document.notes) if part)
+    caption = " ".join(
+        part for part in (document.caption, heading and f"{heading}.", *document.lead, *document.notes) if part
+    )
     columns = "".join("r" if right else "l" for right in _numeric_columns(frame))
     rows = [" & ".join(map(_escape, row)) + r" \\" for row in frame.itertuples(index=False, name=None)]
     return "\n".join([
