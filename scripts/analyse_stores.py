@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from job import log_to
-from memaudit.analysis.store_summary import anatomy, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
 from memaudit.stage_io import stage_metadata
 from memaudit.stores.tables_io import read_labelled
 from memaudit.stores.unions import cost_function
@@ -24,13 +24,13 @@ for store, how in params.stores.items():
     folder = Path(next(f for f in given.stores if Path(f).parent.name == store)).parent
     stores = read_labelled(folder)
     without = len(set(packages) - set(stores))
-    own = {"memory_cost": how["memory_cost"], "skip_empty": how["skip_empty"], "labels": how["labels"]}
+    declared = Declared(**{key: how[key] for key in ("memory_cost", "skip_empty", "labels", "demonstration")})
     costs = {name: cost_function(definition) for name, definition in how["costs"].items()}
     budgets = {name: part["budget"].tolist() for name, part in scores.groupby("cost_model")}
     ingest = read_table(folder / "ingest.parquet", "ingest").to_pandas()
     frames = {
-        "store_summary": summarise(scores, without=without, **own, **params.bootstrap),
-        "store_diagnosis": diagnosis(losses, scores, **own),
+        "store_summary": summarise(scores, declared, without, **params.bootstrap),
+        "store_diagnosis": diagnosis(losses, scores, declared),
         "store_anatomy": anatomy(suite, store, stores, ingest, costs, budgets, invalidation),
         "store_most_lost": most_lost(lost, sorted(set(scores["rule"]))),
     }

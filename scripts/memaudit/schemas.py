@@ -814,6 +814,7 @@ STORE_SUMMARY = _table(
         "view": _str,
         "rule": _str,
         "labels": _str,
+        "demonstration": _bool,
         **dict.fromkeys(
             ("examples", "without_n", "left_out_n", "empty_n", "n", "union_undefined_n", "union_unproven_n"), _int
         ),

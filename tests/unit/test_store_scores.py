@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
-from memaudit.analysis.store_summary import anatomy, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
 from memaudit.costs import BUILT_IN
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
@@ -153,7 +153,7 @@ def test_empty_stores_count_as_nothing_or_are_left_out():
     parts = [score(p, s, [1, 8]).scores for p, s in pairs]
     scores = pd.concat(parts, ignore_index=True)
     for skip, n, mean_ratio in ((False, 2, 0.2), (True, 1, 0.4)):
-        made = summarise(scores, "words", skip, without=3)
+        made = summarise(scores, Declared("words", skip), 3)
         to_table("store_summary", made)
         row = made.query("budget == 8 and rule == 'recency'").iloc[0]
         assert (row["n"], row["union_ratio"], row["without_n"]) == (n, mean_ratio, 3)
@@ -164,12 +164,12 @@ def test_empty_stores_count_as_nothing_or_are_left_out():
 
 def test_diagnosis_names_the_largest_loss_and_what_to_change():
     made = score(PACKAGE, STORE, [8, 4])
-    told = diagnosis(made.losses, made.scores, "words", False)
+    told = diagnosis(made.losses, made.scores, Declared("words"))
     to_table("store_diagnosis", told)
     assert dict(zip(told["budget"], told["verdict"], strict=True)) == {4: "selection", 8: "missing"}
     row = told.query("budget == 8").iloc[0]
     assert row["missing_advice"].startswith("1.500 of 2.500 (60 %) is in no memory, 0.500 of it in units that say")
-    assert row["size_advice"] == "Nothing of the optimum is in the store but not within 8."
+    assert row["size_advice"] == "Nothing is lost here."
     assert told["diagnosed"].all() and set(told["rule"]) == {"recency"}
     first = most_lost(made.lost, ["recency", "upper_exact"])
     to_table("store_most_lost", first)

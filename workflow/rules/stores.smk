@@ -103,6 +103,7 @@ def shown_of_store(store):
         "memory_cost": entry.memory_cost or "",
         "skip_empty": entry.skip_empty,
         "labels": entry.judge or "labels",
+        "demonstration": entry.demonstration,
         "costs": costs,
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -31,29 +32,35 @@ NO_LOSS = "nothing"
 _KEY = ["suite", "store", "cost_model", "k", "saturation", "budget", "budget_spec"]
 
 
-def summarise(
-    scores: pd.DataFrame,
-    memory_cost: str,
-    skip_empty: bool,
-    without: int,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-    labels: str = LABELS,
-) -> pd.DataFrame:
-    """Schema STORE_SUMMARY of the rows of one store in schema STORE_SCORES.
+@dataclass(frozen=True)
+class Declared:
+    """What is declared of a store. memory_cost: what memories cost under `declared` costs; labels: who says what they
+    cover; demonstration: it shows the method and no system."""
 
-    `memory_cost`: what memories cost under `declared` costs; `without`: scored examples that have no store.
-    """
+    memory_cost: str
+    skip_empty: bool = False
+    labels: str = LABELS
+    demonstration: bool = False
+
+    def cost_of(self, cost_model: str) -> str:
+        """The cost model of memories under a cost model of the suite."""
+        return self.memory_cost if cost_model == DECLARED else cost_model
+
+
+def summarise(
+    scores: pd.DataFrame, store: Declared, without: int, *, resamples: int = 1000, seed: int = 0
+) -> pd.DataFrame:
+    """Schema STORE_SUMMARY of the rows of one store in schema STORE_SCORES; `without`: scored examples that have no
+    store."""
     rows = []
     for key, part in scores.groupby([*_KEY, "view", "rule"], sort=True):
         named = dict(zip([*_KEY, "view", "rule"], key, strict=True))
         empty = part["n_memories"] == 0
-        counted = part[~empty] if skip_empty else part
-        counts = {"examples": len(part), "without_n": without, "left_out_n": len(part) - len(counted)}
-        counts["empty_n"] = 0 if skip_empty else int(empty.sum())
-        own_cost = memory_cost if named["cost_model"] == DECLARED else named["cost_model"]
-        rows.append({**named, "memory_cost": own_cost, "labels": labels, **counts, **_means(counted, resamples, seed)})
+        counted = part[~empty] if store.skip_empty else part
+        named |= {"memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels}
+        named |= {"demonstration": store.demonstration, "examples": len(part), "without_n": without}
+        named |= {"left_out_n": len(part) - len(counted), "empty_n": 0 if store.skip_empty else int(empty.sum())}
+        rows.append(named | _means(counted, resamples, seed))
     return pd.DataFrame(rows)
 
 
@@ -87,13 +94,11 @@ def diagnosed_rule(rules: Sequence[str]) -> str:
     return next((rule for rule in DEPLOYABLE if rule in rules), sorted(rules)[0])
 
 
-def diagnosis(
-    losses: pd.DataFrame, scores: pd.DataFrame, memory_cost: str, skip_empty: bool, labels: str = LABELS
-) -> pd.DataFrame:
+def diagnosis(losses: pd.DataFrame, scores: pd.DataFrame, store: Declared) -> pd.DataFrame:
     """Schema STORE_DIAGNOSIS of the rows of one store in the schemas STORE_LOSSES and STORE_SCORES: mean losses of
     every rule but the upper bounds, which a system does not have."""
     whole = scores[scores["view"] == ALL_VIEWS]
-    empty = set(whole["package_id"][whole["n_memories"] == 0]) if skip_empty else set()
+    empty = set(whole["package_id"][whole["n_memories"] == 0]) if store.skip_empty else set()
     losses = losses[~losses["package_id"].isin(empty) & ~losses["rule"].isin([UPPER, "upper_greedy"])]
     examples = whole["package_id"].nunique() - len(empty)
     shown = diagnosed_rule(sorted(set(losses["rule"]))) if len(losses) else None
@@ -101,9 +106,9 @@ def diagnosis(
     for key, part in losses.groupby([*_KEY, "rule"], sort=True):
         named = dict(zip([*_KEY, "rule"], key, strict=True))
         numbers = _mean_losses(part)
-        own_cost = memory_cost if named["cost_model"] == DECLARED else named["cost_model"]
+        named |= {"memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels}
         rows.append({
-            **named, "memory_cost": own_cost, "labels": labels, "diagnosed": named["rule"] == shown,
+            **named, "diagnosed": named["rule"] == shown,
             "n": len(part), "unproven_n": examples - len(part), **numbers, "verdict": _verdict(numbers),
             **{f"{name}_advice": text for name, text in _advice(numbers, named["budget"], named["rule"]).items()},
         })  # fmt: skip
@@ -150,7 +155,7 @@ def _advice(numbers: Mapping[str, float], budget: int, rule: str) -> dict[str, s
     for name, (where, fix) in causes.items():
         loss, stale = numbers[f"mean_{name}"], numbers[f"mean_{name}_invalidation"]
         if loss == 0:
-            out[name] = f"Nothing of the optimum {where}."
+            out[name] = "Nothing is lost here."
             continue
         part = f", {stale:.3f} of it in units that say what no longer holds" if stale > 0 else ""
         out[name] = f"{loss:.3f} of {optimum:.3f} ({100 * loss / optimum:.0f} %) {where}{part}: {fix}."
