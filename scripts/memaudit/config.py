@@ -1252,7 +1252,8 @@ def _wrong_stores(raw: Mapping) -> Iterable[str]:
     for name, own in stores.items():
         suite = suites.get(own.get("suite"), {}) if isinstance(own.get("suite"), str) else {}
         only_declared = suite.get("cost_models", [costs.DECLARED]) == [costs.DECLARED]
-        if suite and only_declared and own.get("cost_model", SAME) == SAME:
+        natural = suite.get("source") in SOURCES and suite["source"] != "synthetic"
+        if natural and only_declared and own.get("cost_model", SAME) == SAME:
             yield (
                 f"stores.{name}.cost_model: suite {own['suite']} has declared costs only, and memories declare none; "
                 f"add a cost model of texts to the suite (cost_models: [words]), or write cost_model: {PAPER}"
