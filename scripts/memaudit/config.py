@@ -492,6 +492,9 @@ class Suite(Section):
         "suite's mean total cost (1 is absolute, 1.0 the whole). `all`: OPT at every budget and nothing else; no "
         "writer is scored."
     )
+    about: Annotated[str, Field(max_length=300)] = Field(
+        "", description="A sentence on what the packages are; it stands with every table and figure of the suite."
+    )
     curve: bool = Field(
         False, description="Also give OPT at every budget (always so with `budgets: all`): table `curves`, a figure."
     )

@@ -89,6 +89,7 @@ def _suite_info(config: Config, name: str) -> present.SuiteInfo:
         tuple(present.Setting(*s) for s in config.settings(name)),
         (*natural_analyses(config, name), *store_analyses(config, name)),
         suite.has_curve,
+        suite.about,
         tuple(
             present.StoreInfo(store, config.stores[store].demonstration, config.stores[store].judge)
             for store in config.suite_stores(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import present_frames as frames
 import pytest
 
 from memaudit.errors import InputError
+from memaudit.present.figures_io import draw
 from memaudit.present.registry import TABLES, Item
 from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo, focus_budget, overall
 from memaudit.present.tables import Document, Section, published_document
@@ -281,3 +283,12 @@ def test_reliability_counts_packages_and_queries_apart_and_names_the_disputed():
         "Queries", "26", "24 (20 + 4)", "2", "0", "scored unless disputed"
     ]  # fmt: skip
     assert "4 of 24" in document.notes[0]
+
+
+def test_what_a_suite_is_stands_with_its_tables_and_figures():
+    plain = RUNS["tiny"]
+    first, *others = plain.info.suites
+    told = replace(plain, info=replace(plain.info, suites=(replace(first, about="Invented packages."), *others)))
+    assert make(told, "summary", first.name).notes == (*make(plain, "summary", first.name).notes, "Invented packages.")
+    figure = draw(told, "budget_sweep", first.name)
+    assert figure.get_suptitle().splitlines()[-1] == "Invented packages."

@@ -6,46 +6,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, memory, score, solve, solved, words
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
 from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
-from memaudit.costs import BUILT_IN
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
-from memaudit.package import Candidate, Unit, build
+from memaudit.package import Candidate, build
 from memaudit.stores.labelled import labelled_stores, refuse_strange_units
 from memaudit.stores.labels import labels
-from memaudit.stores.model import Ingest, IngestReport, Memory, Store
-from memaudit.stores.pruning import best_subset
+from memaudit.stores.model import Ingest, IngestReport, Store
 from memaudit.stores.tables_io import read_labelled, write_labelled
-from memaudit.stores.union import Labelled, store_package, union
+from memaudit.stores.union import Labelled, union
 from memaudit.stores.unions import union_suite
 from memaudit.table_io import to_table
 from reference import value
 from strategies import packages
-
-words = BUILT_IN["words"]
-CONSTANTS = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "saturation": "cap1"}
-
-
-def solve(package, budget):
-    instance = scale(package)
-    found = best_subset(instance, budget)
-    ids = [package.visible.candidate_ids[i] for i in found.selection]
-    return {package.package_id: (found.value_int, found.scale, found.status)}, {package.package_id: ids}
-
-
-def solved(package, store, budget, joint=None):
-    both, alone = union(package, [store], words), store_package(package, store, words).package
-    (union_opt, kept), (store_opt, store_kept) = solve(both, budget), solve(alone, budget)
-    return Solved(solve(package, budget)[0], union_opt, store_opt, joint, kept, store_kept)
-
-
-def score(package, store, budgets, rules=("recency", "upper_exact"), **more):
-    cases = [case(union(package, [store], words), package, store, words)]
-    at = {b: solved(package, store, b, **more) for b in budgets}
-    return score_store(cases, rules, at, CONSTANTS, {b: str(b) for b in budgets}, CAP1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -80,22 +57,6 @@ def test_worths_sum_to_the_objective(data):
     instance = scale(package)
     chosen = data.draw(st.sets(st.integers(0, len(package) - 1))) if len(package) else set()
     assert worths(instance, sorted(chosen)).sum() == instance.value_int(chosen)
-
-
-def memory(name, text, position=0, **more):
-    return Memory(name, text, position, name, **more)
-
-
-UNITS = (Unit("new", 1.0, "current"), Unit("gone", 0.5, "invalidation", text="no longer red"), Unit("tea", 1.0))
-PACKAGE = build(
-    "talks", "q", "d", None,
-    [Candidate("c", "g", "tombstone", 2, 0, "not red"), Candidate("d", "h", "fact", 3, 1, "tea at four")],
-    UNITS, {("c", "gone"): 1.0, ("d", "tea"): 1.0}, [],
-)  # fmt: skip
-STORE = Labelled(
-    Store("s", "mem0", "q", (memory("m1", "it is blue", 0), memory("m2", "nothing of use here", 1))),
-    {("m1", ""): {"new": 1.0}},
-)
 
 
 def test_each_loss_is_told_with_its_units():

@@ -2,9 +2,9 @@
 
 import pandas as pd
 import pytest
-from test_store_scores import CONSTANTS, PACKAGE, STORE, score, words
+import store_frames
+from store_cases import CONSTANTS
 
-from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
 from memaudit.present.figures_io import draw
 from memaudit.present.registry import TABLES
 from memaudit.present.results import NothingToShow, Results, RunInfo, Setting, StoreInfo, SuiteInfo
@@ -13,26 +13,11 @@ from memaudit.present.wanted import wanted_figures, wanted_tables
 from memaudit.schemas import STORE_TABLES
 
 WORDS = Setting("words")
-NONE = pd.DataFrame(columns=["what", "name", "count", "detail"])
-
-
-def frames_of(name, demonstration=False, budgets=(8, 4)):
-    made = score(PACKAGE, STORE, budgets)
-    scores, losses, lost = (f.assign(store=name) for f in (made.scores, made.losses, made.lost))
-    declared = Declared("words", demonstration=demonstration)
-    return {
-        "store_summary": summarise(scores, declared, 2, resamples=10),
-        "store_diagnosis": diagnosis(losses, scores, declared),
-        "store_anatomy": anatomy("talks", name, {"q": STORE}, NONE, {"words": words}, {"words": budgets}, {"q": []}),
-        "store_most_lost": most_lost(lost, ["recency"]),
-    }
 
 
 def results(*stores, settings=(WORDS,)):
-    parts = [frames_of(s.name, s.demonstration) for s in stores]
-    frames = {name: pd.concat([p[name] for p in parts], ignore_index=True) for name in STORE_TABLES}
     suite = SuiteInfo("talks", source="longmemeval", settings=settings, analyses=STORE_TABLES, stores=stores)
-    return Results(RunInfo((suite,)), frames)
+    return Results(RunInfo((suite,)), store_frames.frames("talks", stores))
 
 
 SHOWN = results(StoreInfo("zeta"), StoreInfo("alpha", demonstration=True))

@@ -166,14 +166,15 @@ def _spread(wanted: Sequence[float], gap: float, low: float, high: float) -> lis
 
 
 def title(figure, results: Results, suite: str, what: str, n: str, *, of_setting: bool = True) -> None:
-    """Above the panels: what is shown, of which suite (and setting, where it has several), and n.
+    """Above the panels: what is shown, of which suite (and setting, where it has several), n, what the suite is.
     of_setting: whether what is shown depends on a setting at all."""
     info = results.info.suite(suite)
     named = of_setting and (len(info.settings) > 1 or info.settings[0] != Setting())
     setting = f" ({info.settings[0]})" if named else ""
     text = f"{what}, suite {suite}{setting}, {n}".replace(" = ", "\u00a0=\u00a0")
     letters = int(figure.get_figwidth() / 0.064)
-    figure.suptitle("\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), x=0.012, ha="left")
+    lines = [line for part in (text, info.about) for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
+    figure.suptitle("\n".join(lines), x=0.012, ha="left")
 
 
 def legend_columns(labels: Sequence[str], inches: float) -> int:

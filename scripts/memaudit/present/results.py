@@ -72,7 +72,8 @@ class Setting:
 class SuiteInfo:
     """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites; `curve`:
     OPT is given at every budget. Figures show the first of `settings`, tables all. `analyses`: the natural tables, and
-    those of exported stores, that it has (schemas.py)."""
+    those of exported stores, that it has (schemas.py). `about`: what its packages are, said with every table and
+    figure."""
 
     name: str
     writers: tuple[WriterInfo, ...] = ()
@@ -83,6 +84,7 @@ class SuiteInfo:
     settings: tuple[Setting, ...] = (Setting(),)
     analyses: tuple[str, ...] = ()
     curve: bool = False
+    about: str = ""
     stores: tuple[StoreInfo, ...] = ()
 
 

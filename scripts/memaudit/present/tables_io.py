@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +22,9 @@ def make(results: Results, name: str, suite: str | None) -> Document:
     """Table `name` of a suite (None: of the whole run); InputError where it is unknown or has no data."""
     if name not in TABLES:
         raise InputError(f"unknown table {name!r}; there are {sorted(TABLES)}")
-    return TABLES[name].function(results, suite)
+    document = TABLES[name].function(results, suite)
+    about = results.info.suite(suite).about if suite is not None else ""
+    return replace(document, notes=(*document.notes, about)) if about else document
 
 
 def _made_or_empty(results: Results, name: str, suite: str | None) -> Document:
