@@ -263,7 +263,6 @@ def croissant(folder: Path) -> dict[str, Any]:
         "a language model; conversations, questions and answers are pointers with hashes.",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "license": "https://creativecommons.org/licenses/by/4.0/",
-        "url": "https://arxiv.org/abs/2605.02199",
         "version": "1.0.0",
         "datePublished": "2026-11-30",
         "creator": {"@type": "sc:Organization", "name": "The MEMAUDIT developers"},
