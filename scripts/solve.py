@@ -14,8 +14,16 @@ from memaudit.table_io import write_table
 log_to(snakemake.log)
 w, params = snakemake.wildcards, snakemake.params
 problem = read_problem(params.problem)
-packages = recost(read_packages(Path(snakemake.input[0]).parent), w.cost_model, problem.cost_parameters[w.cost_model])
-mean = mean_total_cost(packages)
+
+
+def recosted(files):
+    return recost(read_packages(Path(files[0]).parent), w.cost_model, problem.cost_parameters[w.cost_model])
+
+
+packages = recosted(snakemake.input.packages)
+# A union's budgets are those of the suite that it is of.
+base = snakemake.input.get("base")
+mean = mean_total_cost(recosted(base) if base else packages)
 shard = [p for p in packages if in_shard(p, int(w.shard), params.shards)]
 ends = None
 if params.curve:

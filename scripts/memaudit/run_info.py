@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 
 from .config import Config, NaturalSuite, SyntheticSuite
 from .present import results as present
-from .schemas import NATURAL_TABLES
+from .schemas import NATURAL_TABLES, STORE_TABLES
 from .writers.registry import RULES, Writer, rule_from_file
 
 STANDARD = "standard"
@@ -87,10 +87,19 @@ def _suite_info(config: Config, name: str) -> present.SuiteInfo:
         suite.source,
         suite.seeds if synthetic else (),
         tuple(present.Setting(*s) for s in config.settings(name)),
-        natural_analyses(config, name),
+        (*natural_analyses(config, name), *store_analyses(config, name)),
         suite.has_curve,
         suite.about,
+        tuple(
+            present.StoreInfo(store, config.stores[store].demonstration, config.stores[store].judge)
+            for store in config.suite_stores(name)
+        ),
     )
+
+
+def store_analyses(config: Config, suite: str) -> tuple[str, ...]:
+    """The tables of exported stores (schemas.STORE_TABLES) that a suite has: all, or none without a store."""
+    return STORE_TABLES if config.suite_stores(suite) else ()
 
 
 def natural_analyses(config: Config, suite: str) -> tuple[str, ...]:
@@ -140,6 +149,7 @@ def read_info(part: Mapping) -> present.RunInfo:
                 "seeds": tuple(suite["seeds"]),
                 "settings": tuple(present.Setting(**s) for s in suite["settings"]),
                 "analyses": tuple(suite["analyses"]),
+                "stores": tuple(present.StoreInfo(**s) for s in suite["stores"]),
             }
         )
         for suite in part["suites"]

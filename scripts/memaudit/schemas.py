@@ -683,10 +683,180 @@ STORE_MEMORIES = _table(
         "details": _str,
     },
 )
-# How each store was read. what: count, format, skipped, warning, partial or note; name: which, of its kind.
+# How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say
+# too much or too little; package: examples that have no store, stores of no example; name: which, of its kind.
 INGEST = _table(
     "ingest",
     ("store", "instance_id", "what", "name"),
     {"store": _str, "instance_id": _str, "what": _str, "name": _str, "count": _int},
     {"detail": _str},
+)
+# What each memory covers, labelled or judged: in (0, 1], zeros left out. labels: who says so.
+STORE_COVERAGE = _table(
+    "store_coverage",
+    ("store", "instance_id", "memory_id", "view", "unit_id"),
+    {
+        "store": _str,
+        "instance_id": _str,
+        "memory_id": _str,
+        "view": _str,
+        "unit_id": _str,
+        "coverage": _float,
+        "labels": _str,
+    },
+)
+# ---- stores/{store}/{setting}/: a store pruned to each budget. package_id: examples that have a store. view: "" for
+# all memories, else those of one view alone. rule: of stores/pruning.py. union_opt: of the package with this store;
+# joint_opt: with all compared stores, null where it is in no comparison. A ratio is null where its optimum is 0 or not
+# proven. upper_exact is the proven best subset of the store; status of the best found where it is not proven: "limit".
+_STORE = {"suite": _str, "store": _str}
+STORE_SCORES = _table(
+    "store_scores",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "view", "rule"),
+    {
+        "suite": _str,
+        "store": _str,
+        "package_id": _str,
+        **_SETTING,
+        **_BUDGET,
+        "view": _str,
+        "rule": _str,
+        "status": _str,
+        "n_memories": _int,
+        "n_selected": _int,
+        "cost": _int,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "package_opt": _float,
+        "package_status": _str,
+        "union_opt": _float,
+        "union_status": _str,
+        "invalidation_covered": _float,
+        "invalidation_mass": _float,
+    },
+    {
+        "package_ratio": _float,
+        "union_ratio": _float,
+        "joint_opt": _float,
+        "joint_status": _str,
+        "joint_ratio": _float,
+    },
+)
+# What each rule kept of a store: one row a memory, by its id as a candidate.
+STORE_SELECTIONS = _table(
+    "store_selections",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "view", "rule", "candidate_id"),
+    {
+        **_STORE,
+        "package_id": _str,
+        **_SETTING,
+        "budget": _int,
+        "view": _str,
+        "rule": _str,
+        "candidate_id": _str,
+        "representation_type": _str,
+    },
+)
+# Losses against the optimum of the union (stores/union.py, `losses`), all / scale: optimum O, whole Y, upper U,
+# selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported (it may be negative
+# where the optimum gives up one of them for something worth more). Rows where O and U are proven.
+_LOSSES = ("missing", "size", "selection")
+STORE_LOSSES = _table(
+    "store_losses",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "rule"),
+    {
+        **_STORE,
+        "package_id": _str,
+        **_SETTING,
+        **_BUDGET,
+        "rule": _str,
+        "scale": _int,
+        **dict.fromkeys(("optimum_int", "whole_int", "upper_int", "selected_int"), _int),
+        **dict.fromkeys(_LOSSES, _float),
+        **{f"{name}_invalidation": _float for name in _LOSSES},
+    },
+)
+# Units of which the selection holds less than the optimum of the union. lost: the difference in F; loss: which loss
+# takes most of it; kept_instead: candidates of the optimum that cover the unit, with type and cost; store_best: the
+# memory of the store that covers it most, with its coverage and cost.
+_LOST = {
+    "package_id": _str,
+    **_SETTING,
+    **_BUDGET,
+    "rule": _str,
+    "unit_id": _str,
+    "role": _str,
+    "lost": _float,
+    "loss": _str,
+    "kept_instead": _str,
+}
+STORE_LOST_UNITS = _table(
+    "store_lost_units",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "rule", "unit_id"),
+    {**_STORE, **_LOST},
+    {"kind": _str, "unit_text": _str, "store_best": _str},
+)
+
+# ---- analysis/{suite}/ of suites with exported stores
+STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost")
+_STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
+# Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
+# out; empty_n: empty ones that count as 0. n, package_n, joint_n: ratios in the three means; *_undefined_n: without
+# one as the optimum is 0; *_unproven_n: not proven. without_n: scored examples that have no store.
+_INTERVALS = {f"{name}{part}": _float for name in ("package_ratio", "union_ratio", "joint_ratio")
+              for part in ("", "_low", "_high")}  # fmt: skip
+STORE_SUMMARY = _table(
+    "store_summary",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "view", "rule"),
+    {
+        **_STORE_ROW,
+        "view": _str,
+        "rule": _str,
+        "labels": _str,
+        "demonstration": _bool,
+        **dict.fromkeys(
+            ("examples", "without_n", "left_out_n", "empty_n", "n", "union_undefined_n", "union_unproven_n"), _int
+        ),
+        **dict.fromkeys(("package_n", "package_undefined_n", "package_unproven_n", "joint_n"), _int),
+    },
+    {
+        **dict.fromkeys(("mean_value", "mean_cost", "mean_kept", "mean_memories"), _float),
+        **dict.fromkeys(("mean_package_opt", "mean_union_opt", "mean_invalidation_covered"), _float),
+        **_INTERVALS,
+    },
+)
+# Mean losses; verdict: the largest of them; diagnosed: whether the rule is the one that the diagnosis is of;
+# missing_advice, ...: a sentence each on what to change.
+STORE_DIAGNOSIS = _table(
+    "store_diagnosis",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),
+    {
+        **_STORE_ROW,
+        "rule": _str,
+        "labels": _str,
+        "diagnosed": _bool,
+        "n": _int,
+        "unproven_n": _int,
+        "verdict": _str,
+        **{f"{name}_advice": _str for name in _LOSSES},
+    },
+    {
+        **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
+        **{f"mean_{name}": _float for name in _LOSSES},
+        **{f"mean_{name}_invalidation": _float for name in _LOSSES},
+    },
+)
+# What a store holds: `what` is measured, by `name`.
+STORE_ANATOMY = _table(
+    "store_anatomy",
+    ("suite", "store", "cost_model", "what", "name"),
+    {**_STORE, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+)
+# The ten of STORE_LOST_UNITS that lose most, at each budget, by the diagnosed rule.
+STORE_MOST_LOST = _table(
+    "store_most_lost",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "rank"),
+    {**_STORE, "rank": _int, **_LOST},
+    {"kind": _str, "unit_text": _str, "store_best": _str},
 )

@@ -7,6 +7,7 @@ from functools import cache
 import natural_cases as cases
 import numpy as np
 import pandas as pd
+import store_frames
 
 from memaudit.analysis import agreement as ag
 from memaudit.analysis import label_ratios as lr
@@ -19,7 +20,7 @@ from memaudit.analysis.sensitivity import sensitivity
 from memaudit.objective import CAP1
 from memaudit.package_io import package_tables
 from memaudit.present.results import Setting, SuiteInfo, WriterInfo
-from memaudit.schemas import NATURAL_TABLES
+from memaudit.schemas import NATURAL_TABLES, STORE_TABLES
 
 NAME = "talk"
 BUDGETS = (4, 6, 9)
@@ -39,7 +40,10 @@ def suite() -> SuiteInfo:
     )
     settings = (Setting(), Setting("words"), Setting("declared", 2), Setting("words", 2))
     types = ("knowledge-update",)
-    return SuiteInfo(NAME, writers, types, len(BUDGETS), "coverage_package", (), settings, NATURAL_TABLES)
+    tables = (*NATURAL_TABLES, *STORE_TABLES)
+    return SuiteInfo(
+        NAME, writers, types, len(BUDGETS), "coverage_package", (), settings, tables, stores=store_frames.STORES
+    )
 
 
 @cache

@@ -7,6 +7,7 @@ import zlib
 import natural_frames
 import numpy as np
 import pandas as pd
+import store_frames
 
 from memaudit.present.results import Illustration, Results, RunInfo, Setting, SuiteInfo, WriterInfo
 
@@ -392,4 +393,5 @@ def tiny(
     talks = natural_frames.suite()
     budgets[talks.name] = {setting: list(natural_frames.BUDGETS) for setting in talks.settings}
     made = make((mine, natural, talks), budgets, n=4, illustration="mine")
-    return Results(made.info, {**made.frames, **natural_frames.frames()}, package)
+    stores = store_frames.frames(talks.name, settings=talks.settings)
+    return Results(made.info, {**made.frames, **natural_frames.frames(), **stores}, package)

@@ -16,7 +16,7 @@ from memaudit.present.wanted import figure_files, table_files, wanted_figures, w
 from memaudit.provenance import code_hash
 from memaudit.suites_io import source_files
 from memaudit.synthetic import TEXTS_OURS
-from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
+from memaudit.run_info import STANDARD, info_part, make_writer, run_info, solve_bundles, writer_bundles
 
 # --configfile replaces the default file (two files are never mixed); --config overrides top-level keys.
 _files = workflow.config_settings.configfiles
@@ -36,6 +36,7 @@ if Path(OUT, "packages").exists() and not Path(".snakemake", "metadata").exists(
 SOURCE_FILES = sorted(
     {path for s in SUITES for path in CONFIG.source_paths(s)}
     | {path for s in SUITES for path in CONFIG.statistics_paths(s)}
+    | {path for store in CONFIG.stores for path in CONFIG.store_paths(store)}
     | ({CONFIG.published} if CONFIG.published else set())
 )
 STAGES = {
@@ -43,13 +44,20 @@ STAGES = {
     "solve": "memaudit.solve.stage",
     "check": "memaudit.check.certify",
     "score": "memaudit.writers.rules",
+    "stores": "memaudit.analysis.store_scores",
     "analyse": "memaudit.analysis.summary",
     "present": "memaudit.present.tables_io",
 }
 
 
+# Exported stores: name of a union -> which stores it joins with which suite's packages.
+UNIONS = CONFIG.unions()
+
+
 wildcard_constraints:
-    suite="[^/]+",
+    # A name with a "+" is that of a union (stores.smk).
+    suite="[^/+]+",
+    store="[^/]+",
     cost_model="[^/]+",
     k=r"\d+",
     saturation="[^/]+",
@@ -122,7 +130,7 @@ def first_setting(files, suite, of=None):
 
 
 def natural_files(suite, names=None):
-    """The natural tables of a suite: all it has, or those of `names` that it has."""
+    """The natural tables of a suite, and those of its stores: all it has, or those of `names` that it has."""
     having = [name for name in INFO.suite(suite).analyses if names is None or name in names]
     return [f"{OUT}/analysis/{suite}/{name}.parquet" for name in having]
 
@@ -137,4 +145,4 @@ def everything():
             files += solution_files(suite, kind)
         for kind in ("scores", "selections"):
             files += score_files(suite, kind)
-    return files + presented()
+    return files + store_results() + presented()

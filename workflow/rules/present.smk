@@ -48,7 +48,7 @@ def paper_files(suite):
     """What the published natural values are compared with, of a suite declared as the paper's package."""
     if not getattr(CONFIG.suites[suite], "paper_package", False):
         return []
-    names = ("construction", "agreement", "label_ratios", "relabelled", "sensitivity")
+    names = ("construction", "agreement", "label_ratios", "relabelled", "sensitivity", "store_summary", "store_anatomy")
     return [f"{OUT}/analysis/{suite}/summary.parquet", *natural_files(suite, names)]
 
 
@@ -173,6 +173,7 @@ rule manifest:
         presented(),
         OUT + "/summary.csv",
         [f for suite in SUITES for f in check_files(suite)],
+        [f for union in UNIONS for f in union_files(union, "checks")],
     output:
         OUT + "/manifest.json",
     params:

@@ -2,7 +2,7 @@
 
 rule solve:
     input:
-        package_files(),
+        packages=package_files(),
     output:
         solutions=OUT + "/solutions/" + SETTING + "/{bundle}.{shard}.solutions.parquet",
         selections=OUT + "/solutions/" + SETTING + "/{bundle}.{shard}.selections.parquet",

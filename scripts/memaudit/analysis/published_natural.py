@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .agreement import LABELLED
+from .published_stores import store_values
 
 SCORED, PRIMARY, SEED_SET = 87, 200, 100
 COLUMNS = ("item", "distribution", "budget", "method", "metric", "produced")
@@ -28,9 +29,9 @@ def natural_values(suites: Mapping[str, Frames]) -> tuple[pd.DataFrame, str]:
     """(columns COLUMNS, note) of the suites declared as the paper's: suite -> frames by name.
 
     Frames: construction and summary always; agreement, label_ratios, relabelled and sensitivity where the
-    suite has them. The note names the suites whose counts are not the paper's, which give no value; it is
-    empty where there are none. Raises InputError where two suites have the counts of one package, or a
-    value comes out twice.
+    suite has them, store_summary and store_anatomy where it has exported stores. The note names the suites
+    whose counts are not the paper's, which give no value; it is empty where there are none. Raises InputError
+    where two suites have the counts of one package, or a value comes out twice.
     """
     rows: list[dict] = []
     strange, taken = [], {}
@@ -86,6 +87,8 @@ def _of_scored_package(frames: Frames) -> list[dict]:
         rows += _agreement(frames["agreement"])
     if "label_ratios" in frames:
         rows += _label_ratios(frames["label_ratios"], frames["relabelled"])
+    if "store_summary" in frames:
+        rows += (_row(*value) for value in store_values(frames) if not pd.isna(value[-1]))
     return rows
 
 

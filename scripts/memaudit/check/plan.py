@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +12,8 @@ from .curves import Sample
 # Seconds for one solve where nothing else is said, as the configuration has it.
 LIMIT = 60
 _STANDARD = "standard"
+# Between a suite and its exported stores in the name of a union.
+JOIN = "+"
 _IN_FILE = re.compile(r".+\.py:[A-Za-z_]\w*")
 # Definitions of the built-in names, written down a second time.
 BUILT_IN = {
@@ -61,7 +63,7 @@ class SuitePlan:
 
     `specs`: declared budgets as spelt; `bundles`: solve bundle -> its pools; `writers`: name -> (score bundle, its
     entry in the configuration); `packages`: (distributions, seeds) of a synthetic suite; `curve`: False where there is
-    none; `limit`: of the checks.
+    none; `limit`: of the checks; `base`: of a union the suite whose packages and budgets it has.
     """
 
     settings: tuple[Setting, ...]
@@ -73,6 +75,7 @@ class SuitePlan:
     packages: tuple[tuple[str, ...], tuple[int, ...]] | None = None
     curve: CurvePlan | Literal[False] | None = None
     limit: float = LIMIT
+    base: str | None = None
 
     def holds(self, setting: Setting, bundle: str, shard: int, bundles: Collection[str] | None) -> bool:
         """Whether a file of `setting` is one of the plan's; `bundles`: those that there are (None: any)."""
@@ -82,7 +85,33 @@ class SuitePlan:
 
 def plans_of_manifest(config: Mapping[str, Any]) -> dict[str, SuitePlan]:
     """The plan of every suite of a manifest's `config`; KeyError, TypeError, ... where it is not one of ours."""
-    return {name: _plan(config, suite) for name, suite in config["suites"].items()}
+    plans = {name: _plan(config, suite) for name, suite in config["suites"].items()}
+    unions = [one for suite in plans for one in _unions(config, suite, plans[suite])]
+    return plans | dict(unions)
+
+
+def base_of(suite: str) -> str | None:
+    """The suite that a union is of, by its name; None of a suite itself."""
+    base, joined, _ = suite.partition(JOIN)
+    return base if joined else None
+
+
+def _unions(config: Mapping[str, Any], suite: str, plan: SuitePlan) -> Iterator[tuple[str, SuitePlan]]:
+    """(name, plan) of the unions of a suite with its exported stores: each store, each alone, and all compared."""
+    stores = {name: entry for name, entry in config.get("stores", {}).items() if entry["suite"] == suite and plan.specs}
+    compared = config["suites"][suite].get("compare_stores", ())
+    joint = {f"{suite}{JOIN}joint": compared} if compared and plan.specs else {}
+    single = {f"{suite}{JOIN}{name}{end}": [name] for name in stores for end in ("", f"{JOIN}alone")}
+    for name, members in (single | joint).items():
+        # Memories declare no cost: `same` leaves the suite's declared costs out.
+        mixed = all(stores[member]["cost_model"] != "same" for member in members)
+        settings = tuple(s for s in plan.settings if mixed or s.cost_model != "declared")
+        yield (
+            name,
+            SuitePlan(
+                settings, plan.specs, {_STANDARD: ("full",)}, {}, 1, plan.solvers, None, False, plan.limit, suite
+            ),
+        )
 
 
 def _plan(config: Mapping[str, Any], suite: Mapping[str, Any]) -> SuitePlan:

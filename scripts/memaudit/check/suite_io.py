@@ -18,7 +18,7 @@ from .certify import STATUSES, Problems, check_solutions, count_checks, define, 
 from .curves import PROVEN, CurveRows, check_curves, curve_faults, curves_of, mismatches, sampler
 from .packages_io import Packages, read_suite
 from .places import Place, misplaced, named, places
-from .plan import Point, Setting, SuitePlan
+from .plan import Point, Setting, SuitePlan, base_of
 from .prover import Prover, Solved
 from .report import How, Report
 from .scored import SUMMARISED, Measured, Optimum, score_faults
@@ -52,12 +52,15 @@ class SuiteRun:
     ):
         self._results, self._suite, self._report, self._solved, self._how = results, suite, report, solved, how
         self._planned = plans is not None
+        self._base = base_of(suite)
         self._places = {stage: list(places(results / stage, suite)) for stage in STAGES}
         self._budgets = self._read_budgets()
         empty = SuitePlan((), ())
         self._plan = plans.get(suite, empty) if plans is not None else self._plan_of_files()
         self._definitions = {part: dict(known) for part, known in definitions.items()}
         self._packages: Packages | None = None
+        # What fractions are taken of: a union has the budgets of the suite that it is of.
+        self._budgeted: Packages | None = None
         self._problems: dict[str, Problems] = {}
         self._hashes: dict[int, str] = {}
         # Of each setting: its problems on the full pool, what is there (bundle, pool, package, budget; of curves
@@ -78,6 +81,9 @@ class SuiteRun:
         planned = self._plan if self._plan.settings else None
         try:
             self._packages, faults = read_suite(folder, self._suite, planned)
+            self._budgeted = self._packages
+            if self._base is not None:
+                self._budgeted, _ = read_suite(self._results / "packages" / self._base, self._base, None)
         except InputError as error:
             self._unreadable(folder, error)
             return
@@ -103,13 +109,14 @@ class SuiteRun:
 
     @property
     def _budget_path(self) -> Path:
-        return self._results / "budgets" / f"{self._suite}.parquet"
+        return self._results / "budgets" / f"{self._base or self._suite}.parquet"
 
     def _plan_of_files(self) -> SuitePlan:
         """Without a manifest: every cost model and budget of budgets/, with every k, saturation and solver found."""
         found = [p for stage in STAGES for p in self._places[stage] if isinstance(p, Place)]
         rows = [] if self._budgets is None else self._budgets.select(["cost_model", "budget_spec"]).to_pylist()
-        models = dict.fromkeys([row["cost_model"] for row in rows] or [p.setting.cost_model for p in found])
+        own = [row["cost_model"] for row in rows] if self._base is None else []  # a union may lack declared costs
+        models = dict.fromkeys(own or [p.setting.cost_model for p in found])
         specs = dict.fromkeys(row["budget_spec"] for row in rows)
         shapes = sorted({(p.setting.k, p.setting.saturation) for p in found}) or [(1, "cap1")]
         settings = tuple(Setting(model, *shape) for model in models for shape in shapes)
@@ -130,7 +137,7 @@ class SuiteRun:
         return first
 
     def _amount(self, spec: str, cost_model: str) -> int:
-        return self._packages.budget(spec, self._definitions["cost_models"][cost_model])
+        return self._budgeted.budget(spec, self._definitions["cost_models"][cost_model])
 
     def _of(self, stage: str, kind: str) -> list[Place]:
         return [p for p in self._places[stage] if isinstance(p, Place) and p.kind == kind]
@@ -331,7 +338,7 @@ class SuiteRun:
         return found
 
     def _budget_table(self) -> None:
-        if self._budgets is None:
+        if self._budgets is None or self._base is not None:  # a base's own run judges its table
             return
         faults = misplaced(self._budgets, {"suite": self._suite})
         if self._plan.settings:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..schemas import NATURAL_TABLES
+from ..schemas import NATURAL_TABLES, STORE_TABLES
 from ..table_io import concat, read_table
 from .results import Illustration, Results, RunInfo
 
@@ -26,7 +26,7 @@ SUITE_FRAMES = (
     "curve_counts",
 )
 # query_scores is large, and what is shown of it stands in categories and downstream.
-NATURAL_FRAMES = tuple(name for name in NATURAL_TABLES if name != "query_scores")
+NATURAL_FRAMES = (*(name for name in NATURAL_TABLES if name != "query_scores"), *STORE_TABLES)
 
 
 def results_of(info: RunInfo, folder: str | Path, package: Callable[[], Illustration] | None = None) -> Results:

@@ -47,6 +47,16 @@ class WriterInfo:
 
 
 @dataclass(frozen=True)
+class StoreInfo:
+    """An exported store as far as its presentation depends on it. demonstration: it shows the method and no system;
+    judge: who says what its memories cover, None where labels do."""
+
+    name: str
+    demonstration: bool = False
+    judge: str | None = None
+
+
+@dataclass(frozen=True)
 class Setting:
     """How costs are counted and units saturate in one series of problems."""
 
@@ -61,8 +71,9 @@ class Setting:
 @dataclass(frozen=True)
 class SuiteInfo:
     """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites; `curve`:
-    OPT is given at every budget. Figures show the first of `settings`, tables all. `analyses`: the natural tables that
-    it has (schemas.py). `about`: what its packages are, said with every table and figure."""
+    OPT is given at every budget. Figures show the first of `settings`, tables all. `analyses`: the natural tables, and
+    those of exported stores, that it has (schemas.py). `about`: what its packages are, said with every table and
+    figure."""
 
     name: str
     writers: tuple[WriterInfo, ...] = ()
@@ -74,6 +85,7 @@ class SuiteInfo:
     analyses: tuple[str, ...] = ()
     curve: bool = False
     about: str = ""
+    stores: tuple[StoreInfo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,7 +127,8 @@ class Results:
     """A run's frames by name, each a DataFrame or a function that loads one when it is first needed.
 
     Names: summary, paired, decomposition, representation_mix, status_counts, audit, learned, mean_curves, curve_counts
-    (columns: schemas.py; their meaning: analysis.summary and .curves), and of natural suites schemas.NATURAL_TABLES.
+    (columns: schemas.py; their meaning: analysis.summary and .curves), and of natural suites schemas.NATURAL_TABLES
+    and STORE_TABLES.
     """
 
     info: RunInfo

@@ -64,10 +64,19 @@ def read_labels(path: str | Path) -> Labels:
     return labels(read_rows(path, "label rows"), str(path))
 
 
-def coverage_file(path: str | Path) -> Path | None:
-    """The coverage labels that stand beside written stores; None without any."""
+def label_file_beside(path: str | Path, name: str) -> Path | None:
+    """The labels called `name` (COVERAGE, SALIENCE) in the folder of an export; None without any."""
     path = Path(path)
-    return _label_file(path if path.is_dir() else path.parent, COVERAGE)
+    return _label_file(path if path.is_dir() else path.parent, name)
+
+
+def store_files(path: str | Path) -> list[str]:
+    """What a job reads of an export: a folder's files of known kinds one by one, so that a changed, new or removed
+    one is noticed."""
+    path = Path(path)
+    if not path.is_dir():
+        return [str(path)]
+    return sorted(str(p) for p in path.iterdir() if p.is_file() and kind_of(p.name))
 
 
 def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -> list[Ingest]:
@@ -77,7 +86,9 @@ def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -
 def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
     mains: dict[str, Path] = {}
     further: dict[str, dict[str, Path]] = {}
-    for file in sorted(p for p in folder.iterdir() if p.is_file() and kind_of(p.name)):
+    for file in map(Path, store_files(folder)):
+        if file in (_label_file(folder, COVERAGE), _label_file(folder, SALIENCE)):
+            continue
         stem = file.name[: len(file.name.removesuffix(".gz")) - len(kind_of(file.name))]
         part = next((p for p in PARTS if stem.endswith(f".{p}")), None)
         own = mains if part is None else further.setdefault(stem.removesuffix(f".{part}"), {})
