@@ -30,6 +30,7 @@ CONFIG = {
             "suite": "released", "path": "mem0.json", "format": "mem0", "coverage": "labels.jsonl",
             "salience": "salience.jsonl", "cost_model": "paper",
         },
+        "guess": {"suite": "released", "path": "guess", "judge": "proxy", "cost_model": "paper"},
         "notes": {"suite": "released", "path": "notes", "cost_model": "words", "rules": ["recency", "full_store"]},
         "tiny-scripted": {
             "suite": "released", "path": "tiny.jsonl", "coverage": "labels.jsonl", "demonstration": True,
@@ -83,6 +84,9 @@ def finished(tmp_path_factory):
     lines(folder / "notes" / "coverage_scoring_calls.jsonl", [
         {"instance_id": i, "coverage_edges": [{"memory_id": "bullet-1", "unit_id": u, "coverage": 1}]} for i, u in edges
     ])  # fmt: skip
+    (folder / "guess").mkdir()
+    for name, text in NOTES.items():
+        (folder / "guess" / name).write_text(text)
     lines(folder / "tiny.jsonl", [{"instance_id": "q_tea", "id": "t", "text": "tea, tea, tea"}])
     write_config(folder, CONFIG)
     run(folder)
@@ -96,9 +100,17 @@ def frame(folder, name):
 def test_every_table_of_stores_keeps_its_contract(finished):
     for name in STORE_TABLES:
         found = frame(finished, name)
-        assert set(found["store"]) == {"mem0", "notes", "tiny-scripted"}, name
+        judged = {"guess"} if name == "store_judges" else {"mem0", "guess", "notes", "tiny-scripted"}
+        assert set(found["store"]) == judged, name
     shown = {p.stem for p in (finished / "results" / "tables" / "released").iterdir()}
-    assert {"external_denominators", "store_diagnosis", "store_lost_units", "store_anatomy", "store_costs"} <= shown
+    assert {
+        "store_judges",
+        "external_denominators",
+        "store_diagnosis",
+        "store_lost_units",
+        "store_anatomy",
+        "store_costs",
+    } <= shown
     assert (finished / "results" / "figures" / "released" / "store_diagnostic.png").exists()
 
 
@@ -118,6 +130,31 @@ def test_ratios_by_every_denominator(finished):
     budgets = read_table(finished / "results" / "budgets" / "released.parquet", "budgets").to_pandas()
     for cost_model, part in budgets.groupby("cost_model"):
         assert set(rows.loc["mem0", cost_model].index.get_level_values("budget")) == set(part["budget"])
+
+
+def test_a_store_without_labels_is_judged_and_says_so(finished):
+    stores = finished / "results" / "stores"
+    coverage = read_table(stores / "guess" / "store_coverage.parquet", "store_coverage").to_pandas()
+    assert set(coverage["labels"]) == {"proxy"} and set(coverage["coverage"]) <= {0.5, 1.0} and len(coverage)
+    assert (
+        not list((stores / "mem0").rglob("verdicts.parquet")) and not (stores / "mem0" / "store_judge.parquet").exists()
+    )
+    told = frame(finished, "store_diagnosis").set_index("store")
+    own = told.loc[["guess"]]
+    assert own["draws"].eq(200).all() and own["agreement"].between(0, 1).all() and own["kappa"].gt(0.4).all()
+    undecided = own["verdict"] == "undecided"
+    assert undecided.eq(own["agreement"] < 0.8).all() and own["verdict"].eq(own["largest"])[~undecided].all()
+    assert own["verdict_text"].str.contains("by the proxy", case=False).all()
+    assert told.loc[["mem0", "notes"], "agreement"].isna().all()
+    for cost_model in ("declared", "words"):
+        path = stores / "guess" / cost_model / "k1.cap1" / "verdicts.parquet"
+        found = read_table(path, "store_verdicts").to_pandas()
+        counted = found[["missing_draws", "size_draws", "selection_draws", "nothing_draws", "unproven_draws"]]
+        assert counted.sum(axis=1).eq(200).all() and found["unproven_draws"].eq(0).all()
+    judge = frame(finished, "store_judges")
+    assert {"kappa", "kappa_low", "kappa_high"} <= set(judge["what"]) and judge["what"].eq("confusion").sum() == 9
+    text = (finished / "results" / "tables" / "released" / "store_diagnosis.md").read_text()
+    assert "Coverage of guess is judged by the proxy, not labelled (kappa" in text.splitlines()[0]
 
 
 def test_losses_sum_to_the_gap_and_demonstrations_say_so(finished):

@@ -50,7 +50,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         body = _as_text(row.get("content"))
         views = {"full": full_view(body, note), "metadata": metadata_view(note)}
         if not body.strip():
-            builder.skip("no text")
+            builder.skip(NO_TEXT)
             continue
         builder.add_views(
             row.get("id"),
