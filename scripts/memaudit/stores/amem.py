@@ -8,6 +8,7 @@ from typing import Any
 
 from ..natural import strict_json
 from .builder import Builder, some_of
+from .model import NO_TEXT
 from .registry import adapter, not_its_form, row_keys
 from .times import minute_stamp
 
