@@ -32,6 +32,8 @@ MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 DRAWS = 200
 # The optima of one draw: comparisons of the one curve that is tried where a short search does not close.
 DRAW_WORK = 300_000_000
+# A draw is searched for this part of the usual short search: what does not close at once costs less as a curve.
+_SHORTER = 20
 # Draws whose packages are held at once.
 _BLOCK = 20
 
@@ -246,7 +248,7 @@ def _losses(store: Instance, optimum: Fraction, upper: Fraction, selection: Sequ
 
 def _optima(instances: Sequence[Instance], budgets: Sequence[int], k: int) -> list[dict[int, Fraction | None]]:
     """Of each instance budget -> optimum, None where it is not proven."""
-    few = quick_nodes(max((len(i.cost) for i in instances), default=1))
+    few = max(1, quick_nodes(max((len(i.cost) for i in instances), default=1)) // _SHORTER)
     together = batch(instances)
     quick = [solve_batch(together, budget, k, few) for budget in budgets]
     out = []
