@@ -35,7 +35,8 @@ Placed = Sequence[tuple[str, Any]]
 def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
     """Refuse labels that are not those of the sessions and queries of `index` (`labelled.index_of`).
 
-    `rows`: pass (a1, a2, b, corrections; narrow, again_a, again_b, empty without a second round) -> (where the row stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
+    `rows`: pass (a1, a2, b, corrections; narrow, again_a, again_b, empty without a second round) -> (where the row
+    stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
     Raises InputError, naming the place and the id, on a row that is not of its pass's form, a session or query
     without a row or with two, and a unit or candidate that is none of the row's query.
     """

@@ -24,7 +24,7 @@ from .conversations import SEPARATOR
 from .coverage_rows import QuestionPointer, coverage_label, read_pointer
 from .labelling import WORD_LIMIT, Frame
 from .pointers import Sessions, pointer_row, question_pointer
-from .second_round import SecondRound
+from .second_round import NO_SECOND_ROUND, SecondRound
 from .turns import RAW_SPAN_WORDS
 
 GENERATOR = "natural100-a1"
@@ -84,7 +84,7 @@ def package_tables(
     a2: Iterable[Mapping],
     b: Iterable[Mapping] = (),
     corrections: Iterable[Mapping] = (),
-    second: SecondRound = SecondRound(),
+    second: SecondRound = NO_SECOND_ROUND,
     *,
     by_b: bool,
 ) -> dict[str, list[dict[str, Any]]]:
@@ -117,7 +117,7 @@ def package_tables(
 
 
 def decisions(
-    index: Mapping[str, Any], a2: Iterable[Mapping], b: Iterable[Mapping], second: SecondRound = SecondRound()
+    index: Mapping[str, Any], a2: Iterable[Mapping], b: Iterable[Mapping], second: SecondRound = NO_SECOND_ROUND
 ) -> list[dict[str, Any]]:
     """Rows of adjudication_decisions.jsonl: every query, those that are not scored too."""
     labels = {row["query"]: row for row in a2}
@@ -187,7 +187,7 @@ class _Query:
         index: Mapping[str, Any],
         made: Mapping[str, Mapping],
         labels: Mapping[str, Any],
-        second: SecondRound = SecondRound(),
+        second: SecondRound = NO_SECOND_ROUND,
     ) -> None:
         self.name, self.labels, self.made, self.second = labels["query"], labels, made, second
         self.entry, self.sessions = index["queries"][self.name], index["sessions"]

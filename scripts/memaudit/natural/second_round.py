@@ -4,9 +4,9 @@
     again_a   coverage once more, by a second labeller of pass a ...
     again_b   ... and by one of pass b: the same cells, from the texts of units and candidates alone
 
-Which cells are labelled again (`cells_again`): all of a query's candidates on its narrowed units; and, of the cells that
-the first round labelled, those on required units and of the kinds of unit and candidate on which the passes agreed
-least about full and half coverage. Rows go by the short names of `labelling`; narrowed units are Q001.n1, ...
+Which cells are labelled again (`cells_again`): all of a query's candidates on its narrowed units; and, of the cells
+that the first round labelled, those on required units and of the kinds of unit and candidate on which the passes
+agreed least about full and half coverage. Rows go by the short names of `labelling`; narrowed units are Q001.n1, ...
 """
 
 from __future__ import annotations
@@ -66,6 +66,9 @@ class SecondRound:
             for rows in (self.again_a, self.again_b)
         )
         return a, b
+
+
+NO_SECOND_ROUND = SecondRound()
 
 
 def narrow_bundle(name: str, frame: Frame, units: Mapping[str, Mapping[str, Any]]) -> str:
