@@ -445,12 +445,8 @@ def counts_table() -> str:
     return "\n".join([*lines, COUNTS_END])
 
 
-def assemble_into(folder: Path) -> dict[str, int]:
-    """Write both packages and all decisions; returns how many queries have each status."""
-    content = index()
-    check_labels(content, {name: placed_labels(name) for name in (*PASSES, "corrections")})
-    made, a2, b = labels("a1"), labels("a2"), labels("b")
-    manifest = {
+def manifest() -> dict[str, Any]:
+    return {
         "generator": labelled.GENERATOR,
         "allowed_inputs": ["the session's turns, cut at 1,800 words", "the session's date"],
         "forbidden_inputs": ["question", "gold answer", "answer marks", "other sessions"],
@@ -459,9 +455,16 @@ def assemble_into(folder: Path) -> dict[str, int]:
             for file in sorted((DATA / "labels").rglob("*.jsonl"))
         },
     }
+
+
+def assemble_into(folder: Path) -> dict[str, int]:
+    """Write both packages and all decisions; returns how many queries have each status."""
+    content = index()
+    check_labels(content, {name: placed_labels(name) for name in (*PASSES, "corrections")})
+    made, a2, b = labels("a1"), labels("a2"), labels("b")
     for name, by_b in (("primary", False), ("adjudicated", True)):
         tables = labelled.package_tables(content, made, a2, b, labels("corrections"), second(), by_b=by_b)
-        write_coverage_package(folder / name, tables, manifest)
+        write_coverage_package(folder / name, tables, manifest())
     rows = labelled.decisions(content, a2, b, second())
     write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))

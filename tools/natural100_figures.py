@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tools")]
@@ -30,6 +32,7 @@ from memaudit.package import Package  # noqa: E402
 from memaudit.pools import BUILT_IN as POOLS  # noqa: E402
 from memaudit.present.style import label  # noqa: E402
 from memaudit.run_info import make_writer  # noqa: E402
+from memaudit.solve.results import optimum_of, selected_ids  # noqa: E402
 from memaudit.solve.stage import instances_of, solve_packages  # noqa: E402
 from memaudit.table_io import write_text  # noqa: E402
 from memaudit.writers.stage import kept  # noqa: E402
@@ -90,7 +93,6 @@ class Cell:
     a: float
     b: float
     again: bool  # of the second round
-    first: bool  # that the first round had labelled too
     candidate_type: str
     unit_kind: str
     required: bool
@@ -105,7 +107,7 @@ def labelled_cells() -> list[Cell]:
     types |= {f"{s}.raw": "raw_span" for s in made}
     cells = []
     for row in natural100.labels("b"):
-        query, first = row["query"], {(c, u) for c, u, _ in row["cells"]}
+        query = row["query"]
         required = {*row["required"], *a2[query]["required"]}
         units, narrow = natural100.unit_texts(query), second.units(query)
         by_a = {(c, u): v for c, u, v in a2[query]["coverage"]}
@@ -120,7 +122,6 @@ def labelled_cells() -> list[Cell]:
                     again_a[c, u] if again else by_a.get((c, u), 0.0),
                     b,
                     again,
-                    (c, u) in first,
                     types[c],
                     units[u]["kind"],
                     u in needed,
@@ -132,10 +133,8 @@ def labelled_cells() -> list[Cell]:
 
 
 def agreement_table(cells: Iterable[Cell]) -> str:
-    """Both rounds, and the first round's labels of the cells that the second labelled too."""
+    """Both rounds, binary and on three levels; intervals by query."""
     cells = list(cells)
-    again = {(c.query, c.candidate_type) for c in ()}
-    del again
     rows = []
     for name, chosen in _rounds(cells).items():
         if not chosen:
@@ -225,7 +224,7 @@ def packages(by_b: bool, *, corrected: bool = True, again: bool = True) -> list[
     made = [natural100.labels(name) for name in ("a1", "a2", "b")]
     tables = labelled.package_tables(natural100.index(), *made, rows, second, by_b=by_b)
     with tempfile.TemporaryDirectory() as folder:
-        write_coverage_package(folder, tables)
+        write_coverage_package(folder, tables, natural100.manifest())
         built = build_coverage(load_coverage_package(folder, CoverageOptions(own=True)), SUITE).packages
     scored = {row["query_id"] for row in decisions() if row["status"] not in labelled.UNSCORED}
     return [package for package in built if package.package_id in scored]
@@ -267,18 +266,28 @@ def never_full(package: Package) -> int:
 
 
 def optima(own: Sequence[Package], budgets: Sequence[int]) -> dict[int, np.ndarray]:
-    """Budget -> optimum of each package at k = 1."""
-    solved = solve(own, ("full",), budgets)
-    table_ = {(p, b): v for p, b, v in zip(solved["package_id"], solved["budget"], solved["value"], strict=True)}
-    return {b: np.array([table_[p.package_id, b] for p in own]) for b in budgets}
+    """Budget -> optimum of each package at k = 1, in protocol units."""
+    solutions = solved(own, ("full",), budgets)[0]
+    return {
+        b: np.array([value / scale for value, scale, _ in (optimum_of(table, "full")[p.package_id] for p in own)])
+        for b, table in solutions.items()
+    }
 
 
-def solve(own: Sequence[Package], pools: Sequence[str], budgets: Sequence[int]) -> Mapping[str, Sequence]:
-    solved = solve_packages(
+def solved(own: Sequence[Package], pools: Sequence[str], budgets: Sequence[int]) -> tuple[dict, dict]:
+    """Budget -> rows of table solutions; budget -> (pool, package) -> the optimum's candidates."""
+    found = solve_packages(
         own, [POOLS[name] for name in pools], cost_model=COST_MODEL, k=1, saturation=CAP1,
         budgets={b: str(b) for b in budgets}, node_limit=NODE_LIMIT,
     )  # fmt: skip
-    return solved.solutions | {"selected": solved.selections}
+    solutions, selections = (pa.table(dict(columns)) for columns in (found.solutions, found.selections))
+    if set(solutions["status"].to_pylist()) != {"optimal"}:
+        raise RuntimeError("an optimum of natural100 is not proven")
+    of = {b: (pc.equal(solutions["budget"], b), pc.equal(selections["budget"], b)) for b in budgets}
+    return (
+        {b: solutions.filter(rows) for b, (rows, _) in of.items()},
+        {b: selected_ids(selections.filter(rows)) for b, (_, rows) in of.items()},
+    )
 
 
 def budget_table(own: Sequence[Package]) -> str:
@@ -290,3 +299,38 @@ def budget_table(own: Sequence[Package]) -> str:
         for b in BINDING_BUDGETS
     ]
     return table(("B", "mean OPT", "queries for which it binds"), [*rows, ("none", f"{values[whole].mean():.3f}", "")])
+
+
+def writer_table(own: Sequence[Package]) -> str:
+    """Mean package ratios of WRITERS at the suite's budgets, at k = 1 and declared costs."""
+    config = load_config(ROOT / "config" / "config.yaml")
+    budgets = config.suites[SUITE].budgets
+    writers = [make_writer(name, config.writer_part(name)) for name in WRITERS]
+    pools = sorted({"full", *(writer.pool for writer in writers)})
+    solutions, selections = solved(own, pools, budgets)
+    scorer = Scorer(own, instances_of(own, POOLS["full"], CAP1))
+    means: dict[str, dict[int, float]] = {name: {} for name in WRITERS}
+    for writer, budget, _, chosen in kept(
+        writers, own, own, pools={name: POOLS[name] for name in pools}, saturation=CAP1, k=1, optima=selections
+    ):
+        opt = optimum_of(solutions[budget], "full")
+        scores, _ = scorer.rows(
+            chosen, writer=writer.name, pool=writer.pool, cost_model=COST_MODEL, k=1, saturation=CAP1.name,
+            budget_spec=str(budget), budget=budget, opt=opt,
+        )  # fmt: skip
+        means[writer.name][budget] = float(np.mean(scores["ratio"]))
+    rows = [(label(name), *(f"{means[name][b]:.3f}" for b in budgets)) for name in WRITERS]
+    return table(("writer", f"B = {budgets[0]}", *map(str, budgets[1:])), rows, numbers=True)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
+    rule = "|---|" + ("---:|" if numbers else "---|") * (len(head) - 1)
+    return "\n".join([_line(head), rule, *map(_line, rows)])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -127,7 +127,7 @@ def query_bundle(name: str, frame: Frame, made: Mapping[str, Mapping], derived: 
 
     `made`: a1's rows by session name; `derived`: units that a2 added (shown to b as any other unit).
     """
-    lines = [*session_lines(name, frame), "## Evidence units", ""]
+    lines = [*question_lines(name, frame), "## Evidence units", ""]
     for session_name in frame.sessions_of[name]:
         for unit in made[session_name]["units"]:
             lines.append(f"{session_name}.{unit['unit']} ({unit['kind']}): {unit['text']}")
@@ -136,7 +136,7 @@ def query_bundle(name: str, frame: Frame, made: Mapping[str, Mapping], derived: 
     return "\n".join([*lines, ""])
 
 
-def session_lines(name: str, frame: Frame) -> list[str]:
+def question_lines(name: str, frame: Frame) -> list[str]:
     """A query's question, gold answer and sessions by date (assistant turns shortened)."""
     example = frame.queries[name]
     lines = [
@@ -247,7 +247,7 @@ def take_a1(rows: Iterable[Mapping], wanted: Mapping[str, Session]) -> list[dict
     """
     found: list[str] = []
     taken = {}
-    for row in each_once(rows, "session", wanted, found):
+    for row in once(rows, "session", wanted, found):
         session, problems = wanted[row["session"]], []
         units = _units(row.get("units"), session, MOST_UNITS, problems)
         candidates = []
@@ -256,14 +256,14 @@ def take_a1(rows: Iterable[Mapping], wanted: Mapping[str, Session]) -> list[dict
             if given.get("type") not in TYPES:
                 problems.append(f"{where}: type {given.get('type')!r} is none of {', '.join(TYPES)}")
             candidates.append({"candidate": f"c{n}", "type": given.get("type"), "text": given.get("text")})
-            problems += checked_text(where, given.get("text"), [session_text(session)])
+            problems += text_problems(where, given.get("text"), [session_text(session)])
         if units and not {"atomic_fact", "summary"} <= {c["type"] for c in candidates}:
             problems.append("a session with units needs at least one atomic_fact and a summary")
         if candidates and not units:
             problems.append("candidates without an evidence unit")
         found += [f"{row['session']}: {p}" for p in problems]
         taken[row["session"]] = {"session": row["session"], "units": units, "candidates": candidates}
-    return every_one(taken, "session", wanted, found)
+    return all_of(taken, "session", wanted, found)
 
 
 def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], wanted: Sequence[str]) -> list[dict]:
@@ -274,9 +274,9 @@ def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], 
     """
     found: list[str] = []
     taken = {}
-    for row in each_once(rows, "query", wanted, found):
+    for row in once(rows, "query", wanted, found):
         name, problems = row["query"], []
-        sources = sources_of_query(frame, name)
+        sources = sources_of(frame, name)
         derived = []
         for n, given in enumerate(list_of(row.get("derived", []), "derived", problems), start=1):
             where = f"derived unit {n}"
@@ -284,13 +284,13 @@ def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], 
                 problems.append(f"{where}: session {given.get('session')!r} is none of the query's")
                 continue
             (unit,) = _units([given], frame.sessions[given["session"]], 1, problems, where) or ({},)
-            problems += checked_text(where, given.get("text"), sources)
+            problems += text_problems(where, given.get("text"), sources)
             derived.append({**unit, "unit": f"d{n}", "session": given["session"]})
         units = {*units_of(frame, made, name), *(f"{name}.{d['unit']}" for d in derived)}
         candidates = candidates_of(frame, made, name)
         required, stale = (_names(row.get(key, []), key, units, problems) for key in ("required", "stale"))
-        coverage = cells_of(row.get("coverage"), candidates, units, LEVELS, problems)
-        problems += checked_text("note", row.get("note") or "-", sources)
+        coverage = checked_cells(row.get("coverage"), candidates, units, LEVELS, problems)
+        problems += text_problems("note", row.get("note") or "-", sources)
         found += [f"{name}: {p}" for p in problems]
         taken[name] = {
             "query": name,
@@ -300,7 +300,7 @@ def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], 
             "coverage": coverage,
             "note": row.get("note") or "",
         }
-    return every_one(taken, "query", wanted, found)
+    return all_of(taken, "query", wanted, found)
 
 
 def take_b(
@@ -313,15 +313,15 @@ def take_b(
     """
     found: list[str] = []
     taken = {}
-    for row in each_once(rows, "query", cells, found):
+    for row in once(rows, "query", cells, found):
         name, problems = row["query"], []
         frame_cells = set(cells[name])
         if row.get("verdict") not in VERDICTS:
             problems.append(f"verdict {row.get('verdict')!r} is none of {', '.join(VERDICTS)}")
-        problems += checked_text("reason", row.get("reason"), sources_of_query(frame, name))
+        problems += text_problems("reason", row.get("reason"), sources_of(frame, name))
         required = _names(row.get("required", []), "required", set(units[name]), problems)
         candidates, unit_names = {c for c, _ in frame_cells}, {u for _, u in frame_cells}
-        labelled = cells_of(row.get("cells"), candidates, unit_names, (0.0, *LEVELS), problems)
+        labelled = checked_cells(row.get("cells"), candidates, unit_names, (0.0, *LEVELS), problems)
         given = {(c, u) for c, u, _ in labelled}
         problems += [f"cell {c} {u} is not labelled" for c, u in sorted(frame_cells - given)]
         problems += [f"cell {c} {u} is not among the cells to label" for c, u in sorted(given - frame_cells)]
@@ -333,7 +333,7 @@ def take_b(
             "required": required,
             "cells": labelled,
         }
-    return every_one(taken, "query", cells, found)
+    return all_of(taken, "query", cells, found)
 
 
 def take_corrections(
@@ -358,9 +358,9 @@ def take_corrections(
         if not queries or kept.get("query", queries[0]) not in queries:
             found.append(f"{where}: {unit!r} is no unit of {row.get('query', 'any query')}")
             continue
-        sources = [text for query in queries for text in sources_of_query(frame, query)]
+        sources = [text for query in queries for text in sources_of(frame, query)]
         for key in ("text", "reason", "kind"):
-            found += checked_text(f"{where}: {key}", kept[key], sources) if key in kept else []
+            found += text_problems(f"{where}: {key}", kept[key], sources) if key in kept else []
         if what == "coverage":
             if kept["candidate"] not in candidates_of(frame, made, kept["query"]):
                 found.append(f"{where}: {kept['candidate']!r} is no candidate of {kept['query']}")
@@ -414,7 +414,7 @@ def candidates_of(frame: Frame, made: Mapping[str, Mapping], query: str) -> list
     return names
 
 
-def sources_of_query(frame: Frame, query: str) -> list[str]:
+def sources_of(frame: Frame, query: str) -> list[str]:
     example = frame.queries[query]
     return [
         example.question,
@@ -432,7 +432,7 @@ def _units(given: Any, session: Session, most: int, problems: list[str], where: 
         place = where or f"unit {n}"
         if row.get("kind") not in KINDS:
             problems.append(f"{place}: kind {row.get('kind')!r} is none of {', '.join(KINDS)}")
-        problems += checked_text(place, row.get("text"), [session_text(session)])
+        problems += text_problems(place, row.get("text"), [session_text(session)])
         try:
             pointer = quote_pointer(session, row.get("turn"), row.get("quote"))
         except InputError as error:
@@ -442,7 +442,7 @@ def _units(given: Any, session: Session, most: int, problems: list[str], where: 
     return units
 
 
-def checked_text(where: str, text: Any, sources: Iterable[str]) -> list[str]:
+def text_problems(where: str, text: Any, sources: Iterable[str]) -> list[str]:
     """What is wrong with a labeller's text: missing, or too many words in a row of a source."""
     if not isinstance(text, str) or not text.strip():
         return [f"{where}: the text is missing"]
@@ -450,7 +450,7 @@ def checked_text(where: str, text: Any, sources: Iterable[str]) -> list[str]:
     return [] if run is None else [f"{where}: more than {LONGEST_SHARED_RUN} words of the source in a row: {run!r}"]
 
 
-def each_once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> list[Mapping]:
+def once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> list[Mapping]:
     """The rows of what was asked for; others and repeated ones go to `found`."""
     rows = list(rows)
     times = Counter(row.get(key) for row in rows)
@@ -459,7 +459,7 @@ def each_once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) 
     return [row for row in rows if row.get(key) in wanted]
 
 
-def every_one(taken: Mapping[str, dict], key: str, wanted: Iterable[str], found: list[str]) -> list[dict]:
+def all_of(taken: Mapping[str, dict], key: str, wanted: Iterable[str], found: list[str]) -> list[dict]:
     found += [f"{key} {name} is missing" for name in wanted if name not in taken]
     if found:
         raise Problems(found)
@@ -480,7 +480,7 @@ def _names(value: Any, key: str, known: set[str], problems: list[str]) -> list[s
     return sorted(dict.fromkeys(map(str, names)))
 
 
-def cells_of(value: Any, candidates: Any, units: Any, levels: Sequence[float], problems: list[str]) -> list[list]:
+def checked_cells(value: Any, candidates: Any, units: Any, levels: Sequence[float], problems: list[str]) -> list[list]:
     if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 3 for v in value):
         problems.append("cells or coverage must be a list of [candidate, unit, value]")
         return []

@@ -21,15 +21,15 @@ from .labelling import (
     KINDS,
     LEVELS,
     Frame,
+    all_of,
     candidate_lines,
-    cells_of,
-    checked_text,
-    each_once,
-    every_one,
+    checked_cells,
     list_of,
+    once,
+    question_lines,
     quote_pointer,
-    session_lines,
-    sources_of_query,
+    sources_of,
+    text_problems,
 )
 
 # Kinds of unit, and types of candidate, whose kappa of full against half was low in the first round (data card).
@@ -73,7 +73,7 @@ NO_SECOND_ROUND = SecondRound()
 
 def narrow_bundle(name: str, frame: Frame, units: Mapping[str, Mapping[str, Any]]) -> str:
     """Question, gold answer, sessions by date (assistant turns shortened), required units (name -> kind, text)."""
-    lines = [*session_lines(name, frame), "## Units that the question was found to require", ""]
+    lines = [*question_lines(name, frame), "## Units that the question was found to require", ""]
     return "\n".join([*lines, *_unit_lines(units), ""])
 
 
@@ -128,9 +128,9 @@ def take_narrow(rows: Iterable[Mapping], frame: Frame, required: Mapping[str, Ma
     """
     found: list[str] = []
     taken = {}
-    for row in each_once(rows, "query", required, found):
+    for row in once(rows, "query", required, found):
         name, problems, units = row["query"], [], []
-        sources = sources_of_query(frame, name)
+        sources = sources_of(frame, name)
         for n, given in enumerate(list_of(row.get("units"), "units", problems), start=1):
             where = f"unit {n}"
             session = required[name].get(given.get("replaces"))
@@ -140,7 +140,7 @@ def take_narrow(rows: Iterable[Mapping], frame: Frame, required: Mapping[str, Ma
             if given.get("kind") not in KINDS:
                 problems.append(f"{where}: kind {given.get('kind')!r} is none of {', '.join(KINDS)}")
             for key in ("text", "reason"):
-                problems += checked_text(f"{where}: {key}", given.get(key), sources)
+                problems += text_problems(f"{where}: {key}", given.get(key), sources)
             try:
                 pointer = quote_pointer(frame.sessions[session], given.get("turn"), given.get("quote"))
             except InputError as error:
@@ -150,7 +150,7 @@ def take_narrow(rows: Iterable[Mapping], frame: Frame, required: Mapping[str, Ma
             units.append({"unit": f"n{n}", **kept, "session": session, "pointer": pointer})
         found += [f"{name}: {p}" for p in problems]
         taken[name] = {"query": name, "units": units}
-    return every_one(taken, "query", required, found)
+    return all_of(taken, "query", required, found)
 
 
 def take_again(rows: Iterable[Mapping], cells: Mapping[str, Iterable[Cell]]) -> list[dict]:
@@ -160,13 +160,13 @@ def take_again(rows: Iterable[Mapping], cells: Mapping[str, Iterable[Cell]]) -> 
     """
     found: list[str] = []
     taken = {}
-    for row in each_once(rows, "query", cells, found):
+    for row in once(rows, "query", cells, found):
         name, problems, wanted = row["query"], [], set(cells[row["query"]])
         candidates, units = {c for c, _ in wanted}, {u for _, u in wanted}
-        given = cells_of(row.get("cells"), candidates, units, (0.0, *LEVELS), problems)
+        given = checked_cells(row.get("cells"), candidates, units, (0.0, *LEVELS), problems)
         named = {(c, u) for c, u, _ in given}
         problems += [f"cell {c} {u} is not labelled" for c, u in sorted(wanted - named)]
         problems += [f"cell {c} {u} is not among the cells to label" for c, u in sorted(named - wanted)]
         found += [f"{name}: {p}" for p in problems]
         taken[name] = {"query": name, "cells": given}
-    return every_one(taken, "query", cells, found)
+    return all_of(taken, "query", cells, found)
