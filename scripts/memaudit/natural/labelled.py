@@ -127,12 +127,14 @@ def decisions(
     return sorted(rows, key=lambda row: row["query_id"])
 
 
-def short_names(index: Mapping[str, Any], a1: Iterable[Mapping], a2: Iterable[Mapping]) -> dict[str, str]:
-    """Id of a unit (of a1 and a2) or candidate in the packages -> its short name in the labels."""
+def short_names(
+    index: Mapping[str, Any], a1: Iterable[Mapping], a2: Iterable[Mapping], second: SecondRound = NO_SECOND_ROUND
+) -> dict[str, str]:
+    """Id of a unit or candidate in the packages -> its short name in the labels."""
     made, names = {row["session"]: row for row in a1}, {}
     for labels in a2:
         query = _Query(index, made, labels)
-        own = [f"{query.name}.{d['unit']}" for d in labels["derived"]]
+        own = [*(f"{query.name}.{d['unit']}" for d in labels["derived"]), *second.units(query.name)]
         for s in query.entry["sessions"]:
             own += [f"{s}.raw", *(f"{s}.{u['unit']}" for u in made[s]["units"])]
             own += [f"{s}.{c['candidate']}" for c in made[s]["candidates"]]

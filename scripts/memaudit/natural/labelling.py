@@ -137,7 +137,7 @@ def query_bundle(name: str, frame: Frame, made: Mapping[str, Mapping], derived: 
 
 
 def question_lines(name: str, frame: Frame) -> list[str]:
-    """A query's question, gold answer and sessions by date (assistant turns shortened)."""
+    """What every bundle of a query begins with: question, gold answer, sessions by date, assistant turns shortened."""
     example = frame.queries[name]
     lines = [
         f"# Query {name}",
@@ -415,6 +415,7 @@ def candidates_of(frame: Frame, made: Mapping[str, Mapping], query: str) -> list
 
 
 def sources_of(frame: Frame, query: str) -> list[str]:
+    """The source's texts that labels of the query may not repeat: question, gold answer, whole sessions."""
     example = frame.queries[query]
     return [
         example.question,
@@ -443,7 +444,7 @@ def _units(given: Any, session: Session, most: int, problems: list[str], where: 
 
 
 def text_problems(where: str, text: Any, sources: Iterable[str]) -> list[str]:
-    """What is wrong with a labeller's text: missing, or too many words in a row of a source."""
+    """What is wrong with a labeller's own text: missing, or more words of a source in a row than LONGEST_SHARED_RUN."""
     if not isinstance(text, str) or not text.strip():
         return [f"{where}: the text is missing"]
     run = shared_run(text, sources)
@@ -451,7 +452,7 @@ def text_problems(where: str, text: Any, sources: Iterable[str]) -> list[str]:
 
 
 def once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> list[Mapping]:
-    """The rows of what was asked for; others and repeated ones go to `found`."""
+    """The rows of what is asked for; into `found` goes what nobody asked for, and what stands more than once."""
     rows = list(rows)
     times = Counter(row.get(key) for row in rows)
     found += [f"{key} {name!r} is none of those asked for" for name in times if name not in wanted]
@@ -460,6 +461,7 @@ def once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> li
 
 
 def all_of(taken: Mapping[str, dict], key: str, wanted: Iterable[str], found: list[str]) -> list[dict]:
+    """The rows in the order of their names. Raises Problems: everything `found`, and what has no row."""
     found += [f"{key} {name} is missing" for name in wanted if name not in taken]
     if found:
         raise Problems(found)
@@ -481,6 +483,7 @@ def _names(value: Any, key: str, known: set[str], problems: list[str]) -> list[s
 
 
 def checked_cells(value: Any, candidates: Any, units: Any, levels: Sequence[float], problems: list[str]) -> list[list]:
+    """[candidate, unit, value] of a row, sorted; into `problems` goes what is no cell, unknown, repeated, no level."""
     if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 3 for v in value):
         problems.append("cells or coverage must be a list of [candidate, unit, value]")
         return []
