@@ -137,16 +137,22 @@ def agreement_table(cells: Iterable[Cell]) -> str:
     cells = list(cells)
     rows = []
     for name, chosen in _rounds(cells).items():
-        if not chosen:
-            continue
-        a, b = _values(chosen)
-        binary = [v >= 0.5 for v in a], [v >= 0.5 for v in b]
-        interval = kappa_interval(*binary, [c.query for c in chosen])
-        rows.append((
-            name, f"{len(chosen):,}", _with_interval(cohen_kappa(*binary), interval),
-            f"{raw_agreement(*binary):.3f}", f"{ordinal_alpha(a, b):.3f}",
-        ))  # fmt: skip
+        rows.append((name, *_agreement(*zip(*((c.query, c.a, c.b) for c in chosen), strict=True))))
+    rows.append(("third reader against A, every cell of five queries", *_agreement(*third_against_a())))
     return table(("cells", "number", "kappa, covered or not", "raw agreement", "ordinal alpha, 0 / 0.5 / 1"), rows)
+
+
+def _agreement(queries: Sequence[str], a: Sequence[float], b: Sequence[float]) -> tuple[str, ...]:
+    binary = [v >= 0.5 for v in a], [v >= 0.5 for v in b]
+    kappa = _with_interval(cohen_kappa(*binary), kappa_interval(*binary, queries))
+    return f"{len(queries):,}", kappa, f"{raw_agreement(*binary):.3f}", f"{ordinal_alpha(a, b):.3f}"
+
+
+def third_against_a() -> tuple[list[str], list[float], list[float]]:
+    """Query, A's label of the first round, the third reader's label of each cell that the latter labelled blind."""
+    by_a = {row["query"]: {(c, u): v for c, u, v in row["coverage"]} for row in natural100.labels("a2")}
+    rows = [(row["query"], *cell) for row in natural100.labels("third") for cell in row["cells"]]
+    return [q for q, *_ in rows], [by_a[q].get((c, u), 0.0) for q, c, u, _ in rows], [v for *_, v in rows]
 
 
 def _rounds(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
@@ -202,10 +208,6 @@ def confusion_table(cells: Iterable[Cell]) -> str:
             own = [c for c in cells if c.again == again and c.a == a]
             rows.append((f"{name} round, A: {a:g}", *(f"{sum(c.b == b for c in own):,}" for b in (0.0, 0.5, 1.0))))
     return table(("", "B: 0", "B: 0.5", "B: 1"), rows)
-
-
-def _values(cells: Sequence[Cell]) -> tuple[list[float], list[float]]:
-    return [c.a for c in cells], [c.b for c in cells]
 
 
 def _with_interval(kappa: float, interval: tuple[float, float]) -> str:

@@ -213,8 +213,9 @@ def runs_of(texts: Iterable[str]) -> set[tuple[str, ...]]:
 
 
 def texts_of(row: Mapping[str, Any]) -> list[str]:
-    """Every text that a labeller wrote in a row of a1, a2, b or the corrections."""
-    inner = [part["text"] for key in ("units", "candidates", "derived") for part in row.get(key, ())]
+    """Every text that a labeller wrote in a row of any pass or of the corrections."""
+    parts = [part for key in ("units", "candidates", "derived") for part in row.get(key, ())]
+    inner = [part[key] for part in parts for key in ("text", "reason") if key in part]
     return [*inner, *(row[key] for key in ("note", "reason", "text") if row.get(key))]
 
 
