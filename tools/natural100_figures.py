@@ -22,6 +22,7 @@ import natural100  # noqa: E402
 
 from memaudit.analysis.agreement import cohen_kappa, kappa_interval, ordinal_alpha, raw_agreement  # noqa: E402
 from memaudit.analysis.scores import Scorer  # noqa: E402
+from memaudit.budgets import amounts, mean_total_cost  # noqa: E402
 from memaudit.config_io import load_config  # noqa: E402
 from memaudit.natural import labelled  # noqa: E402
 from memaudit.natural.coverage_package import CoverageOptions, build_coverage  # noqa: E402
@@ -40,7 +41,7 @@ from memaudit.writers.stage import kept  # noqa: E402
 CARD, README = natural100.DATA / "README.md", ROOT / "README.md"
 SUITE, COST_MODEL = "natural100", "declared"
 NODE_LIMIT = 10**7
-BINDING_BUDGETS = (5, 10, 15, 20, 25, 30, 60, 100)
+BUDGETS_SHOWN = (10, 15, 20, 30, 60, 100)
 WRITERS = (
     "no_tombstone_opt", "generic_candidate_opt", "summary_candidate_opt", "density_only", "estimated_gvt",
     "mem0_extract", "amem_graph",
@@ -77,6 +78,7 @@ def readme_blocks() -> dict[str, str]:
     cells = labelled_cells()
     return {
         "natural100 writers": writer_table(packages(True)),
+        "natural100 budgets": budget_table(packages(True)),
         "natural100 agreement": agreement_table(cells),
         "natural100 labels and optimum": optimum_table(),
     }
@@ -269,11 +271,12 @@ def never_full(package: Package) -> int:
 
 def optima(own: Sequence[Package], budgets: Sequence[int]) -> dict[int, np.ndarray]:
     """Budget -> optimum of each package at k = 1, in protocol units."""
-    solutions = solved(own, ("full",), budgets)[0]
-    return {
-        b: np.array([value / scale for value, scale, _ in (optimum_of(table, "full")[p.package_id] for p in own)])
-        for b, table in solutions.items()
-    }
+    return {b: _in_order(own, table_, "value") for b, table_ in solved(own, ("full",), budgets)[0].items()}
+
+
+def _in_order(own: Sequence[Package], solutions: pa.Table, column: str) -> np.ndarray:
+    found = dict(zip(solutions["package_id"].to_pylist(), solutions[column].to_pylist(), strict=True))
+    return np.array([found[package.package_id] for package in own])
 
 
 def solved(own: Sequence[Package], pools: Sequence[str], budgets: Sequence[int]) -> tuple[dict, dict]:
@@ -295,18 +298,23 @@ def solved(own: Sequence[Package], pools: Sequence[str], budgets: Sequence[int])
 def budget_table(own: Sequence[Package]) -> str:
     """Where a budget binds: OPT is below what it would be without one."""
     whole = int(max(package.visible.cost.sum() for package in own))
-    values = optima(own, (*BINDING_BUDGETS, whole))
-    rows = [
-        (f"{b}", f"{values[b].mean():.3f}", f"{(values[b] < values[whole] - 1e-9).sum()} of {len(own)}")
-        for b in BINDING_BUDGETS
-    ]
-    return table(("B", "mean OPT", "queries for which it binds"), [*rows, ("none", f"{values[whole].mean():.3f}", "")])
+    solutions = solved(own, ("full",), (*BUDGETS_SHOWN, whole))[0]
+    unlimited = _in_order(own, solutions[whole], "value")
+    rows = []
+    for budget, found in solutions.items():
+        value, cost = _in_order(own, found, "value"), _in_order(own, found, "cost")
+        binds = (value < unlimited - 1e-9).sum()
+        name = "none" if budget == whole else str(budget)
+        rows.append((name, f"{value.mean():.2f}", f"{cost.mean():.1f}", str((value == 0).sum()), str(binds)))
+    return table(
+        ("B", "mean OPT", "its mean cost", "queries with OPT = 0", "queries for which B binds"), rows, numbers=True
+    )
 
 
 def writer_table(own: Sequence[Package]) -> str:
     """Mean package ratios of WRITERS at the suite's budgets, at k = 1 and declared costs."""
     config = load_config(ROOT / "config" / "config.yaml")
-    budgets = config.suites[SUITE].budgets
+    budgets = list(amounts([str(b) for b in config.suites[SUITE].budgets], mean_total_cost(own)))
     writers = [make_writer(name, config.writer_part(name)) for name in WRITERS]
     pools = sorted({"full", *(writer.pool for writer in writers)})
     solutions, selections = solved(own, pools, budgets)
