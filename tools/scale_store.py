@@ -42,6 +42,8 @@ CANDIDATES = {
     "tombstone": (4, 7, 1.0, 1),
 }
 UNITS_OF_A_GROUP = 3
+# A search of this many nodes over 12,000 candidates takes seconds.
+NODE_LIMIT = 5_000
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -153,7 +155,7 @@ def config(budgets: list[int]) -> dict[str, Any]:
         "suites": {
             "long": {
                 "source": "coverage_package", "package": "package", "cost_models": ["words"], "budgets": budgets,
-                "robustness": None,
+                "robustness": None, "node_limit": NODE_LIMIT,
             },
         },
         "stores": {

@@ -120,6 +120,11 @@ def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, pl
     log(f"{path}: {len(summary)} rows, {n} faults")
 
 
+def _stores_text(report: Report) -> str:
+    stores, rows = report.counts["stores"], report.counts["store_rows"]
+    return f"{stores} stores, {rows} rows of them; " if stores else ""
+
+
 def verify_main(argv: Sequence[str] | None = None) -> int:
     """The `verify` command; returns the exit status: 0 when all holds, 1 when not."""
     parser = argparse.ArgumentParser(
@@ -145,7 +150,7 @@ def verify_main(argv: Sequence[str] | None = None) -> int:
         f"{report.counts['files']} files, {counts_text(report.counts)}; "
         f"{report.counts['curves']} curves, {curve_counts_text(report.counts)}; "
         f"{report.distinct} distinct contents solved by {args.solver}; {report.counts['scores']} scores; "
-        + (f"{report.counts['stores']} stores, {report.counts['store_rows']} rows of them; " if report.counts["stores"] else "")
+        f"{_stores_text(report)}"
         f"{len(report.faults)} faults, {len(report.unreadable)} files unreadable: "
         f"{'passed' if report.passed else 'FAILED'}"
     )
