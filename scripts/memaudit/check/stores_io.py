@@ -181,6 +181,10 @@ class StoreRun:
             for name, value in found.items():
                 if told[name] != value:
                     yield f"row instance_id {package_id}, name {name}: count is {told[name]}, computed again {value}"
+        for package_id in sorted(counts.keys() - self._stores.keys() - {""}):
+            yield f"row instance_id {package_id}: no row of format says that there is such a store"
+        for package_id in sorted(self._stores.keys() - self._base.packages.rows.keys()):
+            yield f"row instance_id {package_id}: the suite has no such example"
         for row in self._memory_rows:
             if row["system"] != systems.get(row["instance_id"], row["system"]):
                 yield f"row instance_id {row['instance_id']}: detail is not the system {row['system']} of its memories"
