@@ -31,6 +31,8 @@ from .unions import Member, union_rows
 _READ = ("store_memories", "ingest", "store_coverage")
 _SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
 _SCORED |= {"store_lost_units": "lost_units"}
+# What a row of `ingest` may be about.
+_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "labels", "package"}
 # Means that are sums of floats.
 _CLOSE = {
     "store_summary": {c for c in TABLES["store_summary"].schema.names if c.startswith("mean_") or "_ratio" in c},
@@ -179,8 +181,10 @@ class StoreRun:
                 "read": len(kinds[False]) + len(kinds[True]) + told["skipped"],
             }
             for name, value in found.items():
-                if told[name] != value:
+                if name not in told or told[name] != value:
                     yield f"row instance_id {package_id}, name {name}: count is {told[name]}, computed again {value}"
+        for what in sorted({row["what"] for row in self._ingest} - _WHAT):
+            yield f"what is {what!r} in a row, which is none of {', '.join(sorted(_WHAT))}"
         for package_id in sorted(counts.keys() - self._stores.keys() - {""}):
             yield f"row instance_id {package_id}: no row of format says that there is such a store"
         for package_id in sorted(self._stores.keys() - self._base.packages.rows.keys()):
