@@ -17,7 +17,7 @@ CONSTANTS = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "sat
 def solve(package, budget):
     instance = scale(package)
     found = best_subset(instance, budget)
-    ids = [package.visible.candidate_ids[i] for i in found.selection]
+    ids = sorted(package.visible.candidate_ids[i] for i in found.selection)  # as a table has them
     return {package.package_id: (found.value_int, found.scale, found.status)}, {package.package_id: ids}
 
 

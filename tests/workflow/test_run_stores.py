@@ -1,7 +1,9 @@
 """Exported stores of an invented coverage package through the whole workflow: unions, checks, scores, tables."""
 
 import json
+import re
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,8 +15,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 
 from coverage_folders import row, tables, write
 
+from memaudit.check.plan import definitions_of_manifest, plans_of_manifest, stores_of_manifest
+from memaudit.check.report import How, Report
+from memaudit.check.stores_io import verify_stores
+from memaudit.check.suite_io import SuiteRun
 from memaudit.check.verify_io import verify
-from memaudit.schemas import STORE_TABLES
+from memaudit.schemas import STORE_TABLES, TABLES
 from memaudit.table_io import read_table
 
 CONFIG = {
@@ -178,6 +184,118 @@ def test_verify_checks_the_unions_and_finds_nothing_left_over(finished):
     pq.write_table(table.set_column(table.column_names.index("value_int"), "value_int", pa.array(wrong)), path)
     assert not verify(results, scores=False).passed
     path.write_bytes(before)
+
+
+# ---- tampering with what stores bring: every column of every table, one value each
+
+READ = ["store_memories", "ingest", "store_coverage"]
+SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
+SCORED |= {"store_lost_units": "lost_units"}
+# Nothing depends on these, or (order of the export, salience) not always.
+FREE = {"invalid_at", "superseded_by", "user_id", "details", "position", "native_order", "salience"}
+
+
+@pytest.fixture(scope="module")
+def verified(finished):
+    """Check all stores, by suites and unions that were verified once."""
+    results, how = finished / "results", How("cp_sat", False, None, True, lambda line: None)
+    config = json.loads((results / "manifest.json").read_text())["config"]
+    plans, definitions = plans_of_manifest(config), definitions_of_manifest(config)
+    runs = {s: SuiteRun(results, s, plans, definitions, Report(), {}, how) for s in plans}
+    for one in runs.values():
+        one.verify()
+
+    def again():
+        report = Report()
+        verify_stores(results, stores_of_manifest(config), runs, report, how)
+        return report
+
+    return again
+
+
+def path_of(results, table):
+    if table in READ:
+        return results / "stores" / "mem0" / f"{table}.parquet"
+    if table in SCORED:
+        return results / "stores" / "mem0" / "words" / "k1.cap1" / f"{SCORED[table]}.parquet"
+    return results / "analysis" / "released" / f"{table}.parquet"
+
+
+def changed(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return re.sub(r"\d", "9", value) if " of " in value else f"{value}x"
+    return value + (timedelta(days=900) if isinstance(value, datetime) else 1)
+
+
+def tampered(table, column):
+    """The table with one value of a column changed (of sentences one that has numbers); None where all are null."""
+    values = table[column].to_pylist()
+    wanted = " of " if column.endswith("_advice") else "mem0" if column == "detail" else ""
+    i = next((i for i, v in enumerate(values) if v is not None and wanted in str(v)), None)
+    if i is None:
+        return None
+    values[i] = changed(values[i])
+    field = table.schema.field(column)
+    return table.set_column(table.column_names.index(column), field, pa.array(values, field.type))
+
+
+def test_untampered_stores_pass(verified):
+    report = verified()
+    assert report.counts["stores"] == 3 and report.counts["store_rows"] > 300
+    assert not report.faults and not report.unreadable and not report.left_over
+
+
+@pytest.mark.parametrize("name", [*READ, *SCORED, *STORE_TABLES])
+def test_a_changed_value_is_noticed(finished, verified, name):
+    path = path_of(finished / "results", name)
+    before, table = path.read_bytes(), pq.read_table(path)
+    for column in table.column_names:
+        other = tampered(table, column)
+        if column in FREE or other is None:
+            continue
+        pq.write_table(other, path)
+        report = verified()
+        path.write_bytes(before)
+        told = report.faults + report.unreadable
+        assert told, column
+        if name not in READ and column not in TABLES[name].key:
+            assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in told), told
+        elif name not in READ:
+            assert any(line.startswith(f"{path}: row ") and "does not belong here" in line for line in told), told
+
+
+@pytest.mark.parametrize("name", [*SCORED, *STORE_TABLES])
+def test_a_row_less_is_noticed(finished, verified, name):
+    path = path_of(finished / "results", name)
+    before, table = path.read_bytes(), pq.read_table(path)
+    pq.write_table(table.slice(1), path)
+    report = verified()
+    path.unlink()
+    missing = verified()
+    path.write_bytes(before)
+    assert any(line.startswith(f"{path}: row ") and "one belongs here" in line for line in report.faults)
+    assert [line.count("no such file") for line in missing.unreadable] == [1]
+
+
+@pytest.mark.parametrize("table", ["candidates", "coverage", "units", "queries"])
+def test_a_union_that_is_not_of_its_store_is_noticed(finished, verified, table):
+    """Also where the content hash does not tell: texts and ids."""
+    column = {"candidates": "text", "coverage": "coverage", "units": "text", "queries": "answer"}[table]
+    path = finished / "results" / "packages" / "released+mem0" / f"{table}.parquet"
+    before = path.read_bytes()
+    pq.write_table(tampered(pq.read_table(path), column), path)
+    report = verified()
+    path.write_bytes(before)
+    assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in report.faults)
+
+
+def test_a_store_that_is_not_configured_is_left_over(finished, verified):
+    (finished / "results" / "stores" / "old").mkdir()
+    report = verified()
+    (finished / "results" / "stores" / "old").rmdir()
+    assert [line.count("no longer configured") for line in report.left_over] == [1]
 
 
 def test_nothing_is_left_and_only_what_depends_on_a_change_reruns(finished):
