@@ -49,6 +49,16 @@ CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
 PASSES = ("a1", "a2", "b", "narrow", "again_a", "again_b")
+# Pass -> those whose labels its bundles are made of.
+BEFORE = {
+    "a1": (),
+    "a2": ("a1",),
+    "b": ("a1", "a2"),
+    "corrections": ("a1", "a2", "b"),
+    "narrow": ("a1", "a2", "b", "corrections"),
+    "again_a": ("a1", "a2", "b", "corrections", "narrow"),
+    "again_b": ("a1", "a2", "b", "corrections", "narrow"),
+}
 CORRECTION_FILES = ("units", "coverage", "own_words")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
@@ -153,8 +163,15 @@ def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]
     return {f"batch_{n:02d}": part for n, part in enumerate(parts, start=1)}
 
 
+def check_passes(names: Sequence[str]) -> None:
+    """InputError on a label file of these passes that is damaged."""
+    if names:
+        check_labels(index(), {name: placed_labels(name) for name in names})
+
+
 def bundles(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
+    check_passes(BEFORE[which])
     texts = bundle_texts(which, whole)
     for batch, names in batches(which, whole).items():
         write_text(Path(arguments.out) / f"{batch}.txt", "\n\n".join(texts[name] for name in names))
@@ -292,6 +309,7 @@ def submit(arguments: argparse.Namespace) -> None:
     known = CORRECTION_FILES if which == "corrections" else batches(which, whole)
     if arguments.batch not in known:
         raise InputError(f"{arguments.batch} is none of {', '.join(known)}")
+    check_passes(BEFORE[which])
     names = batches(which, whole).get(arguments.batch, [])
     given = [row for _, row in rows_of(Path(arguments.labels))]
     if which == "corrections":
@@ -460,7 +478,7 @@ def manifest() -> dict[str, Any]:
 def assemble_into(folder: Path) -> dict[str, int]:
     """Write both packages and all decisions; returns how many queries have each status."""
     content = index()
-    check_labels(content, {name: placed_labels(name) for name in (*PASSES, "corrections")})
+    check_passes((*PASSES, "corrections"))
     made, a2, b = labels("a1"), labels("a2"), labels("b")
     for name, by_b in (("primary", False), ("adjudicated", True)):
         tables = labelled.package_tables(content, made, a2, b, labels("corrections"), second(), by_b=by_b)

@@ -275,6 +275,16 @@ def test_labellers_were_given_these_bundles(frame, labelling_pass):
 
 
 @needs_source
+@pytest.mark.parametrize("labelling_pass", ["a2", "b", "narrow", "again_b"])
+def test_bundles_of_damaged_labels_are_refused(tmp_path, monkeypatch, labelling_pass):
+    edited(copied(tmp_path, monkeypatch) / "a1" / "batch_01.jsonl", lambda rows: [*rows[1:]])
+    given = argparse.Namespace(labelling_pass=labelling_pass, file=str(SLICES), out=str(tmp_path / "out"))
+    with pytest.raises(InputError, match=r"labels/a1: session S001 has no row"):
+        tool.bundles(given)
+    assert not (tmp_path / "out").exists()
+
+
+@needs_source
 def test_the_index_is_that_of_the_source(frame):
     assert json.loads(json.dumps(labelled.index_of(frame))) == tool.index()
 

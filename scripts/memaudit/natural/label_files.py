@@ -27,6 +27,7 @@ _CORRECTION: dict[str, dict[str, type]] = {
     "unit_kind": {"unit_kind": str},
     "quote": {"pointer": dict},
 }
+_SECOND_ROUND = ("narrow", "again_a", "again_b")
 _FIX = "take the file from the release again"
 
 Placed = Sequence[tuple[str, Any]]
@@ -35,8 +36,9 @@ Placed = Sequence[tuple[str, Any]]
 def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
     """Refuse labels that are not those of the sessions and queries of `index` (`labelled.index_of`).
 
-    `rows`: pass (a1, a2, b, corrections; narrow, again_a, again_b, empty without a second round) -> (where the row
-    stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
+    `rows`: pass -> (where the row stands, e.g. "labels/b/batch_01.jsonl, line 3", the row). Passes are a1, a2, b,
+    corrections and, unless all three are empty, narrow, again_a, again_b; a pass that is not given is not checked, one
+    that is needs those before it.
     Raises InputError, naming the place and the id, on a row that is not of its pass's form, a session or query
     without a row or with two, and a unit or candidate that is none of the row's query.
     """
@@ -48,8 +50,10 @@ def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
         for part in parts:
             _known(where, "type", part["type"], TYPES)
         candidates[s] = [*([f"{s}.raw"] if units[s] else []), *(f"{s}.{c['candidate']}" for c in parts)]
+    if "a2" not in rows:
+        return
     labelled = _each_once("a2", "query", index["queries"], rows["a2"])
-    judged = _each_once("b", "query", index["queries"], rows["b"])
+    judged = _each_once("b", "query", index["queries"], rows["b"]) if "b" in rows else {}
     names: dict[str, tuple[set[str], set[str]]] = {}
     for query, (where, row) in labelled.items():
         sessions = index["queries"][query]["sessions"]
@@ -63,26 +67,26 @@ def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
         _known(where, "verdict", row["verdict"], VERDICTS)
         _labels_of_query(where, row, ("required",), "cells", *names[query])
     every_unit = {unit for _, own in names.values() for unit in own}
-    if rows["narrow"]:
+    if any(rows.get(key) for key in _SECOND_ROUND):
         _second_round(index, rows, names)
-    for where, row in rows["corrections"]:
+    for where, row in rows.get("corrections", ()):
         _correction(where, row, names, every_unit)
 
 
 def _second_round(
     index: Mapping[str, Any], rows: Mapping[str, Placed], names: Mapping[str, tuple[set[str], set[str]]]
 ) -> None:
-    again = {key: _each_once(key, "query", index["queries"], rows[key]) for key in ("narrow", "again_a", "again_b")}
+    again = {key: _each_once(key, "query", index["queries"], rows[key]) for key in _SECOND_ROUND if key in rows}
     for query, (where, row) in again["narrow"].items():
         for unit in _parts(where, row, "units", _NARROWED):
             _known(where, "replaced unit", unit["replaces"], names[query][1])
             _known(where, "session", unit["session"], index["queries"][query]["sessions"])
-    for key in ("again_a", "again_b"):
-        for query, (where, row) in again[key].items():
+    for key in _SECOND_ROUND[1:]:
+        for query, (where, row) in again.get(key, {}).items():
             candidates, units = names[query]
             narrower = {f"{query}.{unit['unit']}" for unit in again["narrow"][query][1]["units"]}
             _labels_of_query(where, row, (), "cells", candidates, units | narrower)
-    for query, (where, row) in again["again_b"].items():
+    for query, (where, row) in again.get("again_b", {}).items():
         own, other = ({(c, u) for c, u, _ in r["cells"]} for r in (row, again["again_a"][query][1]))
         if own != other:
             c, u = min(own ^ other)
