@@ -66,11 +66,11 @@ def test_the_chooser_reports_what_branch_and_bound_does(data):
 
 def test_a_limit_is_said_and_brackets_the_optimum():
     rng = np.random.default_rng(3)
-    rows = (rng.integers(0, 4, (60, 20)) / 4).tolist()
+    rows = (rng.integers(0, 4, (60, 20)) * (rng.random((60, 20)) < 0.25) / 4).tolist()
     instance = scale(make(rng.integers(2, 9, 60).tolist(), rows, [1.0] * 20))
     with pytest.raises(LimitReached):
-        frontier(instance, 60, work_limit=1000)
-    limited = solve_all([instance], 60, 1, node_limit=1000, work_limit=1000)[0]
+        frontier(instance, 20, work_limit=1000)
+    limited = solve_all([instance], 20, 1, node_limit=1000, work_limit=1000)[0]
     assert limited.status == "limit" and limited.value_int < limited.bound_int
     assert instance.value_int(limited.selection) == limited.value_int
 

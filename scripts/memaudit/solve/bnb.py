@@ -335,7 +335,8 @@ class Solution:
     """The best selection of one instance at one budget.
 
     `selection`: ascending candidate positions; value_int <= bound_int, equal exactly when status is
-    `optimal` (then `selection` is the protocol's choice among the optima). nodes: search nodes.
+    `optimal`. Then `selection` is the protocol's choice among the optima, unless `canonical` is false: then its
+    value is proven, but a cheaper selection of that value, or an earlier one, may exist. nodes: search nodes.
     """
 
     status: str
@@ -345,6 +346,7 @@ class Solution:
     cost: int
     selection: tuple[int, ...]
     nodes: int
+    canonical: bool = True
 
 
 def solve_batch(

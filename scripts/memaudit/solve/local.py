@@ -1,0 +1,193 @@
+"""Local search: selections that no change of one group, or of two, makes better.
+
+A selection is a `choice`: one option or -1 for each group of a Coupled. Better means more value, then less cost,
+as one integer: value * (budget + 1) - cost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .kernels import f_line
+
+
+@njit(cache=True)
+def _gain(p, o, sign, z):
+    """Key gained by adding (sign 1) or removing (-1) option o at coverage z, which follows."""
+    m = p.budget + 1
+    key = sign * (p.base[o] * m - p.cost[o])
+    for r in range(p.option_ptr[o], p.option_ptr[o + 1]):
+        c = p.option_cell[r]
+        u = p.cell_unit[c]
+        before = f_line(z[u], p.slope, p.intercept)
+        z[u] += sign * p.cell_cov[c]
+        key += m * p.weight[u] * (f_line(z[u], p.slope, p.intercept) - before)
+    return key
+
+
+@njit(cache=True)
+def _peek(p, o, z):
+    """Key that adding option o at coverage z would gain."""
+    value = p.base[o]
+    for r in range(p.option_ptr[o], p.option_ptr[o + 1]):
+        c = p.option_cell[r]
+        u = p.cell_unit[c]
+        value += p.weight[u] * (f_line(z[u] + p.cell_cov[c], p.slope, p.intercept) - f_line(z[u], p.slope, p.intercept))
+    return value * (p.budget + 1) - p.cost[o]
+
+
+@njit(cache=True)
+def _best_single(p, choice, z, used, densest):
+    """(group, option) of the best change of one group, (-1, -1) where none gains; `densest`: per cost added."""
+    best, at, to = 0.0, -1, -1
+    for g in range(len(choice)):
+        o = choice[g]
+        lost, freed = 0, 0
+        if o >= 0:
+            lost, freed = _gain(p, o, -1, z), p.cost[o]
+        for i in range(p.start[g], p.start[g + 1]):
+            extra = p.cost[i] - freed
+            if i != o and used + extra <= p.budget:
+                gain = float(_peek(p, i, z) + lost)
+                if densest:
+                    gain = gain / extra if extra > 0 else gain * p.budget
+                if gain > best:
+                    best, at, to = gain, g, i
+        if o >= 0:
+            _gain(p, o, 1, z)
+    return at, to
+
+
+@njit(cache=True)
+def _move(p, choice, z, used, g, o):
+    """Make o (or -1) the choice of group g; returns the cost used."""
+    if choice[g] >= 0:
+        used -= p.cost[choice[g]]
+        _gain(p, choice[g], -1, z)
+    choice[g] = o
+    if o >= 0:
+        used += p.cost[o]
+        _gain(p, o, 1, z)
+    return used
+
+
+@njit(cache=True)
+def _change_two(p, choice, z, used, first):
+    """Change chosen group `first` and one more where that gains; returns (cost used, gained)."""
+    old = choice[first]
+    start_used = used
+    best, to_first, at, to = 0, -1, -1, -1
+    for i in range(p.start[first] - 1, p.start[first + 1]):
+        if i == old:
+            continue
+        option = i if i >= p.start[first] else -1
+        lost = _gain(p, old, -1, z)
+        used = start_used - p.cost[old]
+        if option >= 0:
+            lost += _gain(p, option, 1, z)
+            used += p.cost[option]
+        for g in range(len(choice)):
+            if g == first:
+                continue
+            o = choice[g]
+            freed = p.cost[o] if o >= 0 else 0
+            if used - freed >= p.budget:
+                continue
+            removed = _gain(p, o, -1, z) if o >= 0 else 0
+            for j in range(p.start[g], p.start[g + 1]):
+                if j != o and used - freed + p.cost[j] <= p.budget:
+                    gain = lost + removed + _peek(p, j, z)
+                    if gain > best:
+                        best, to_first, at, to = gain, option, g, j
+            if o >= 0:
+                _gain(p, o, 1, z)
+        if option >= 0:
+            _gain(p, option, -1, z)
+        _gain(p, old, 1, z)
+    if at < 0:
+        return start_used, False
+    used = _move(p, choice, z, start_used, first, to_first)
+    return _move(p, choice, z, used, at, to), True
+
+
+@njit(cache=True)
+def improve(p, choice, pairs):
+    """Improve a feasible `choice` in place by changes of one group, with `pairs` also of two; greedy from the empty
+    one. Returns its key."""
+    z = np.zeros(len(p.weight), np.int64)
+    used, key = 0, 0
+    for o in choice:
+        if o >= 0:
+            key += _gain(p, o, 1, z)
+            used += p.cost[o]
+    while True:
+        g, o = _best_single(p, choice, z, used, True)
+        while g >= 0:
+            used = _move(p, choice, z, used, g, o)
+            g, o = _best_single(p, choice, z, used, True)
+        moved = False
+        if pairs:
+            for g in range(len(choice)):
+                if choice[g] >= 0:
+                    used, gained = _change_two(p, choice, z, used, g)
+                    moved |= gained
+        if not moved:
+            break
+    z[:] = 0
+    key = 0
+    for o in choice:
+        if o >= 0:
+            key += _gain(p, o, 1, z)
+    return key
+
+
+@njit(cache=True)
+def _random(state, below):
+    """(next state of a linear congruential generator, a number in 0..below - 1)."""
+    state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return state, np.int64((state >> np.uint64(33)) % np.uint64(below))
+
+
+@njit(cache=True)
+def _shake(p, choice, changes, state):
+    """Put in `changes` random options and take out random groups until the budget holds; returns the state."""
+    groups = len(choice)
+    used = 0
+    for o in choice:
+        if o >= 0:
+            used += p.cost[o]
+    for _ in range(changes):
+        state, o = _random(state, len(p.cost))
+        g = p.group_of[o]
+        if choice[g] >= 0:
+            used -= p.cost[choice[g]]
+        choice[g] = o
+        used += p.cost[o]
+    while used > p.budget:
+        state, g = _random(state, groups)
+        if choice[g] >= 0:
+            used -= p.cost[choice[g]]
+            choice[g] = -1
+    return state
+
+
+@njit(cache=True)
+def local_search(p, rounds):
+    """(choice, key): greedy and local search, then `rounds` shakes, each from the last choice unless it fell too
+    far behind the best."""
+    best = np.full(len(p.start) - 1, -1, np.int64)
+    best_key = improve(p, best, True)
+    state = np.uint64(88172645463325252)
+    current, current_key = best.copy(), best_key
+    for r in range(rounds):
+        choice = current.copy()
+        state = _shake(p, choice, 1 + r % 4, state)
+        key = improve(p, choice, True)
+        if key > best_key:
+            best[:], best_key = choice, key
+        if key >= current_key - (best_key // 1024) * (r % 5):
+            current[:], current_key = choice, key
+        if current_key < best_key - best_key // 128:
+            current[:], current_key = best, best_key
+    return best, best_key
