@@ -20,7 +20,7 @@ from memaudit.solve.bnb import solve, solve_batch
 from memaudit.solve.choose import _better, solve_all
 from memaudit.solve.coupled import coupled, worth
 from memaudit.solve.dense import _linear_duals, solve_dense
-from memaudit.solve.local import improve, local_search
+from memaudit.solve.local import improve, key_of, start_walk, walk
 from memaudit.solve.reduce import options_of
 from reference import brute_force
 from strategies import budgets, packages, saturations
@@ -170,14 +170,14 @@ def test_local_search_keeps_to_the_budget_and_never_loses(data):
     p = coupled(options_of(instance, 1), instance.max_int, budget)
     if not len(p.cost):
         return
-    empty = np.full(len(p.start) - 1, -1, np.int64)
-    improve(p, empty, False)
-    choice, key = local_search(p, 5)
+    greedy = np.full(len(p.start) - 1, -1, np.int64)
+    improve(p, greedy, False)
+    choice = np.full(len(p.start) - 1, -1, np.int64)
+    key = walk(p, start_walk(p), 6, choice)
     value, cost = worth(p, choice)
     assert cost <= budget and key == value * (budget + 1) - cost
     assert value == instance.value_int(p.position[choice[choice >= 0]].tolist())
-    greedy, spent = worth(p, empty)
-    assert key >= greedy * (budget + 1) - spent
+    assert key >= key_of(p, greedy)
 
 
 def test_thousands_of_equal_candidates_zero_weights_and_no_budget():

@@ -21,7 +21,7 @@ from ..errors import InputError
 from ..objective import INT_LIMIT, Instance
 from .bnb import LIMIT, OPTIMAL, Solution
 from .coupled import Coupled, coupled, scaled_down, worth
-from .local import improve, local_search
+from .local import Walk, improve, key_of, start_walk, walk
 from .reduce import options_of
 from .relaxation import (
     CHOSEN,
@@ -42,10 +42,11 @@ DEFAULT_CELL_LIMIT = 1_500_000_000
 # What open nodes may take up; MOST_NODES bounds it where nodes are small.
 POOL_BYTES = 400 << 20
 MOST_NODES = 1 << 18
-ROOT_EVALUATIONS = 2000
-NODE_EVALUATIONS = 40
+ROOT_EVALUATIONS, ROOT_PATIENCE = 4000, 40
+NODE_EVALUATIONS, PATIENCE = 25, 20
 ROUNDS = 8  # of taking options out at one node
-SHAKES = 200
+FIRST_SHAKES, SHAKES = 50, 150
+NODES_A_SHAKE = 4
 
 
 def solve_dense(instance: Instance, budget: int, k: int = 1, cell_limit: int = DEFAULT_CELL_LIMIT) -> Solution:
@@ -67,11 +68,15 @@ def solve_dense(instance: Instance, budget: int, k: int = 1, cell_limit: int = D
     p = coupled(options, instance.max_int, within)
     if not len(p.cost):
         return Solution(OPTIMAL, 0, 0, instance.scale, 0, (), 0)
-    choice, _ = local_search(p, SHAKES)
+    choice, local = np.full(len(p.start) - 1, -1, np.int64), start_walk(p)
+    walk(p, local, FIRST_SHAKES, choice)
     space, most = scratch(p), largest_multipliers(p)
     multipliers, price, linear = _start(p, space, most, choice)
     capacity = min(MOST_NODES, max(64, POOL_BYTES // (2 * len(p.cell_option) + 2 * len(p.cost) + 64)))
-    scaled, nodes = _search(p, space, most, multipliers, price, choice, cell_limit, capacity)
+    # What the relaxation takes by halves is what to change.
+    local.likely[:] = np.clip(space.mean, 0.05, 0.95)
+    walk(p, local, SHAKES, choice)
+    scaled, nodes = _search(p, space, most, multipliers, price, local, choice, cell_limit, capacity)
     value, cost = (int(x) for x in worth(p, choice))
     closed = scaled < _cut(p, value, cost)
     if not closed:
@@ -106,18 +111,20 @@ def _start(p: Coupled, s: Scratch, most: np.ndarray, choice: np.ndarray):
     """(multipliers int32, price of the budget, whole bound of value by the linear relaxation).
 
     The ascent is run from two starts: the duals of the linear relaxation, good unless that saturates every unit,
-    and half of what each cell is worth by itself.
+    and a tenth of what each cell is worth by itself.
     """
     one = 2.0**p.shift
     dual, dual_price = _linear_duals(p)
     starts = [
         (np.rint(np.clip(dual * one, 0, most)).astype(np.int32), int(dual_price * one)),
-        ((most / 2).astype(np.int32), 0),
+        ((most / 10).astype(np.int32), 0),
     ]
     linear = _whole(int(_root_bound(p, s, scaled_bases(p, 0), most, *starts[0], 0, 1)[0]), p.shift)
     base, cut = scaled_bases(p, p.fee), _cut(p, *worth(p, choice))
     lowered = [_root_bound(p, s, base, most, *start, cut, ROOT_EVALUATIONS) for start in starts]
-    _, multipliers, price = min(lowered, key=lambda found: found[0])
+    (of_duals, *_), (of_parts, *_) = lowered
+    # Duals near zero, where the relaxation saturates all, tell nothing of what to branch on.
+    _, multipliers, price = lowered[of_parts - (of_parts - cut) // 8 <= of_duals]
     return multipliers, price, linear
 
 
@@ -129,7 +136,19 @@ def _root_bound(p, s, base, most, multipliers, price, cut, evaluations):
     _, remaining, constant = settle(p, s, base)
     _, n_groups, n_units, n_cells, uncovered = open_part(p, s, multipliers, remaining)
     bound, price, _ = ascend(
-        p, s, base, most, n_groups, n_units, n_cells, remaining, constant + uncovered, price, cut, evaluations
+        p,
+        s,
+        base,
+        most,
+        n_groups,
+        n_units,
+        n_cells,
+        remaining,
+        constant + uncovered,
+        price,
+        cut,
+        evaluations,
+        ROOT_PATIENCE,
     )
     found = multipliers.copy()
     for c in range(n_cells):
@@ -310,8 +329,7 @@ def _too_late(p, s, best):
 def _offer(p, choice, pairs, best):
     """Improve `choice` and make it `best` where it is better."""
     key = improve(p, choice, pairs)
-    value, cost = worth(p, best)
-    known = value * (p.budget + 1) - cost
+    known = key_of(p, best)
     if key > known or (key == known and _precedes(choice, best)):
         best[:] = choice
 
@@ -403,13 +421,15 @@ def _branch(p, s, pool, option, bound, price, multipliers, cut):
 
 
 @njit(cache=True)
-def _search_pool(p, s, pool, base, most, multipliers, best, cell_limit, evaluations):
+def _search_pool(p, s, pool, base, most, multipliers, local, best, cell_limit, evaluations):
     """Empty the pool or reach the limit. `best` is improved in place. Returns (scaled bound of what is open or
     NOTHING, nodes)."""
     nodes, looked = 0, 0
     choice = np.empty(len(best), np.int64)
     reserve = min(len(pool.heap) // 4, 4096)
     while pool.size[0]:
+        if nodes % NODES_A_SHAKE == NODES_A_SHAKE - 1:
+            walk(p, local, 1, best)
         cut = _cut(p, *worth(p, best))
         if pool.bound[pool.heap[0]] < cut:
             return NOTHING, nodes
@@ -434,7 +454,7 @@ def _search_pool(p, s, pool, base, most, multipliers, best, cell_limit, evaluati
             # Keys differ by `fee` at least: a node that comes too late in the order must reach the next one.
             goal = cut + p.fee if p.fee > 0 and _too_late(p, s, best) else cut
             lower, price, made = ascend(
-                p, s, base, most, n_groups, n_units, n_cells, remaining, constant, price, goal, evaluations
+                p, s, base, most, n_groups, n_units, n_cells, remaining, constant, price, goal, evaluations, PATIENCE
             )
             looked += made * (n_cells + n_groups)
             bound = min(bound, lower)
@@ -467,14 +487,16 @@ def _search_pool(p, s, pool, base, most, multipliers, best, cell_limit, evaluati
     return NOTHING, nodes
 
 
-def _search(p: Coupled, s: Scratch, most, multipliers, price, choice, cell_limit, capacity) -> tuple[int, int]:
+def _search(
+    p: Coupled, s: Scratch, most, multipliers, price, local: Walk, choice, cell_limit, capacity
+) -> tuple[int, int]:
     """The search from the root; see _search_pool."""
     pool = _pool(p, capacity)
     s.state[:], s.must[:] = OPEN, False
     root = _push(pool, s.state, s.must, 2**61, price, _first_row(pool))
     pool.multipliers[pool.row[root]] = multipliers
     base = scaled_bases(p, p.fee)
-    bound, nodes = _search_pool(p, s, pool, base, most, multipliers.copy(), choice, cell_limit, NODE_EVALUATIONS)
+    bound, nodes = _search_pool(p, s, pool, base, most, multipliers.copy(), local, choice, cell_limit, NODE_EVALUATIONS)
     return int(bound), int(nodes)
 
 

@@ -6,10 +6,15 @@ as one integer: value * (budget + 1) - cost.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
+from .coupled import Coupled, worth
 from .kernels import f_line
+
+_TRIES = 200
 
 
 @njit(cache=True)
@@ -116,10 +121,10 @@ def improve(p, choice, pairs):
     """Improve a feasible `choice` in place by changes of one group, with `pairs` also of two; greedy from the empty
     one. Returns its key."""
     z = np.zeros(len(p.weight), np.int64)
-    used, key = 0, 0
+    used = 0
     for o in choice:
         if o >= 0:
-            key += _gain(p, o, 1, z)
+            _gain(p, o, 1, z)
             used += p.cost[o]
     while True:
         g, o = _best_single(p, choice, z, used, True)
@@ -134,60 +139,85 @@ def improve(p, choice, pairs):
                     moved |= gained
         if not moved:
             break
-    z[:] = 0
-    key = 0
-    for o in choice:
-        if o >= 0:
-            key += _gain(p, o, 1, z)
-    return key
+    return key_of(p, choice)
+
+
+@njit(cache=True)
+def key_of(p, choice):
+    """value * (budget + 1) - cost of a choice."""
+    value, cost = worth(p, choice)
+    return value * (p.budget + 1) - cost
 
 
 @njit(cache=True)
 def _random(state, below):
-    """(next state of a linear congruential generator, a number in 0..below - 1)."""
-    state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-    return state, np.int64((state >> np.uint64(33)) % np.uint64(below))
+    """A number in 0..below - 1; steps the linear congruential `state` (one uint64)."""
+    state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return np.int64((state[0] >> np.uint64(33)) % np.uint64(below))
+
+
+class Walk(NamedTuple):
+    """Where a local search stands: `current` choice, `likely` (options: how readily one is put in and how
+    reluctantly taken out, 0..1), `state` of its random numbers, `round` (both of length 1)."""
+
+    current: np.ndarray
+    likely: np.ndarray
+    state: np.ndarray
+    round: np.ndarray
+
+
+def start_walk(p: Coupled) -> Walk:
+    """A walk from the empty choice, every option as likely as any other."""
+    groups, options = len(p.start) - 1, len(p.cost)
+    state = np.array([88172645463325252], np.uint64)
+    return Walk(np.full(groups, -1, np.int64), np.full(options, 0.5), state, np.zeros(1, np.int64))
 
 
 @njit(cache=True)
-def _shake(p, choice, changes, state):
-    """Put in `changes` random options and take out random groups until the budget holds; returns the state."""
-    groups = len(choice)
+def _shake(p, w, choice, changes):
+    """Put in `changes` random options and take out random groups until the budget holds."""
     used = 0
     for o in choice:
-        if o >= 0:
-            used += p.cost[o]
+        used += p.cost[o] if o >= 0 else 0
     for _ in range(changes):
-        state, o = _random(state, len(p.cost))
+        o = 0
+        for _ in range(_TRIES):
+            o = _random(w.state, len(p.cost))
+            if choice[p.group_of[o]] != o and _random(w.state, 1000) < 1000 * w.likely[o]:
+                break
         g = p.group_of[o]
         if choice[g] >= 0:
             used -= p.cost[choice[g]]
         choice[g] = o
         used += p.cost[o]
     while used > p.budget:
-        state, g = _random(state, groups)
+        g = 0
+        for _ in range(_TRIES):
+            g = _random(w.state, len(choice))
+            if choice[g] >= 0 and _random(w.state, 1000) >= 1000 * w.likely[choice[g]]:
+                break
         if choice[g] >= 0:
             used -= p.cost[choice[g]]
             choice[g] = -1
-    return state
 
 
 @njit(cache=True)
-def local_search(p, rounds):
-    """(choice, key): greedy and local search, then `rounds` shakes, each from the last choice unless it fell too
-    far behind the best."""
-    best = np.full(len(p.start) - 1, -1, np.int64)
-    best_key = improve(p, best, True)
-    state = np.uint64(88172645463325252)
-    current, current_key = best.copy(), best_key
-    for r in range(rounds):
-        choice = current.copy()
-        state = _shake(p, choice, 1 + r % 4, state)
+def walk(p, w, rounds, best):
+    """Shake and improve `rounds` times, each from the last choice unless it fell too far behind the best; `best` is
+    replaced by what is better. Returns the key of `best`."""
+    best_key = key_of(p, best)
+    current_key = key_of(p, w.current)
+    for _ in range(rounds):
+        choice = w.current.copy()
+        turn = w.round[0]
+        w.round[0] += 1
+        if turn:
+            _shake(p, w, choice, 1 + turn % 4)
         key = improve(p, choice, True)
         if key > best_key:
             best[:], best_key = choice, key
-        if key >= current_key - (best_key // 1024) * (r % 5):
-            current[:], current_key = choice, key
+        if key >= current_key - (best_key // 1024) * (turn % 5):
+            w.current[:], current_key = choice, key
         if current_key < best_key - best_key // 128:
-            current[:], current_key = best, best_key
-    return best, best_key
+            w.current[:], current_key = best, best_key
+    return best_key

@@ -18,7 +18,6 @@ from .coupled import Coupled
 OUT, OPEN, CHOSEN = 0, 1, 2
 NOTHING = -(2**60)
 _FAR = np.int32(-(2**29))
-_PATIENCE = 20  # evaluations without progress before steps shrink
 _PROGRESS = 10_000  # progress is this part of the gap
 _u = np.uint64  # unsigned indices spare a check of the sign, which would keep loops from being vectorised
 
@@ -304,12 +303,13 @@ def _follow_share(p, s, n_groups, rate):
 
 
 @njit(cache=True)
-def ascend(p, s, base, most, n_groups, n_units, n_cells, remaining, constant, price, cut, evaluations):
+def ascend(p, s, base, most, n_groups, n_units, n_cells, remaining, constant, price, cut, evaluations, patience):
     """Lower the bound of node s by at most `evaluations` subgradient steps towards `cut`, stopping below it.
     Returns (bound, multiplier of the budget, evaluations made); `s.best` holds the multipliers.
 
-    Steps are Polyak's (gap over squared norm, times a factor) along a decaying sum of subgradients (Camerini, Fratta
-    and Maffioli 1975). `most` (cells of p): no multiplier need be larger.
+    `patience`: evaluations without progress before steps shrink. `most` (cells of p): no multiplier need be larger.
+    Steps are Polyak's (gap over squared norm, times a factor) along a decaying sum of subgradients (Camerini,
+    Fratta and Maffioli 1975).
     """
     bound, bound_price, quiet, gamma = 2**61, price, 0, 1.0
     for c in range(n_cells):
@@ -328,9 +328,9 @@ def ascend(p, s, base, most, n_groups, n_units, n_cells, remaining, constant, pr
             s.best[:n_cells] = s.multiplier[:n_cells]
             if bound <= cut:
                 return bound, bound_price, made
-        if quiet >= _PATIENCE:
-            gamma, quiet = gamma * 0.7, 0
-            if gamma < 0.01:
+        if quiet >= patience:
+            gamma, quiet = gamma * 0.8, 0
+            if gamma < 0.003:
                 return bound, bound_price, made
             price = bound_price
             for c in range(n_cells):
