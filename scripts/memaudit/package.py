@@ -6,11 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from .errors import InputError
 
+# Stands in results for all distributions, or all categories of query, together.
+TOTAL = "all"
 VALIDITY_TYPES = ("tombstone", "compound_update")
 # The representation types that the generators, the natural route and the writers' rules know; a natural
 # package may bring others.
@@ -33,9 +36,24 @@ KNOWN_TYPES = (
 )
 
 
+class TextSize(NamedTuple):
+    """What a text measures: words (runs without white space), characters (code points), UTF-8 bytes."""
+
+    words: int
+    chars: int
+    bytes: int
+
+
+def size_of(text: str) -> TextSize:
+    return TextSize(len(text.split()), len(text), len(text.encode("utf-8")))
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """One candidate memory as a source gives it. cost: positive whole units; confidence >= 0."""
+    """One candidate memory as a source gives it. cost: positive whole units; confidence >= 0.
+
+    size: of a text that is not here (it stands elsewhere and may not be copied); None where `text` is.
+    """
 
     candidate_id: str
     group_id: str
@@ -46,6 +64,7 @@ class Candidate:
     confidence: float = 1.0
     estimated_value: float | None = None
     estimated_coverage: Mapping[str, float] | None = None
+    size: TextSize | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +107,7 @@ class VisiblePackage:
     time_index: np.ndarray
     estimated_value: tuple[float | None, ...]
     estimated_coverage: tuple[Mapping[str, float] | None, ...]
+    size: tuple[TextSize | None, ...]
 
     def __len__(self) -> int:
         return len(self.candidate_ids)
@@ -181,6 +201,7 @@ class Package:
             time_index=v.time_index[order],
             estimated_value=tuple(v.estimated_value[i] for i in order),
             estimated_coverage=tuple(v.estimated_coverage[i] for i in order),
+            size=tuple(v.size[i] for i in order),
         )
         sizes = np.diff(self.cov_ptr)[order]
         ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -202,15 +223,20 @@ def build(
     """A Package from rows in any order; coverage maps (candidate_id, unit_id) to a value in [0, 1].
 
     Raises InputError naming the package and the row on: a repeated id, a coverage or requirement row
-    with an unknown id, a value outside its range, a cost that is not a positive whole number.
+    with an unknown id, a value outside its range, a cost that is not a positive whole number, a distribution or
+    query category of the name that results give the total.
     """
     where = f"package {package_id} of suite {suite}"
+    if TOTAL in (distribution, *(q.category for q in queries)):
+        raise InputError(f"{where}: {TOTAL!r} is what results call all of them together; rename its category")
     _refuse_repeats(where, "candidate_id", [c.candidate_id for c in candidates])
     _refuse_repeats(where, "unit_id", [u.unit_id for u in units])
     _refuse_repeats(where, "query_id", [q.query_id for q in queries])
     for c in candidates:
         if not isinstance(c.cost, int | np.integer) or c.cost < 1:
             raise InputError(f"{where}: candidate {c.candidate_id}: cost {c.cost!r} is not a positive whole number")
+        if c.size is not None and (c.text is not None or min(c.size) < 0):
+            raise InputError(f"{where}: candidate {c.candidate_id}: a size >= 0 stands for a text that is absent")
     for u in units:
         if not (u.weight >= 0 and np.isfinite(u.weight)):
             raise InputError(f"{where}: unit {u.unit_id}: weight {u.weight!r} is not a number >= 0")
@@ -239,6 +265,7 @@ def build(
         time_index=np.array([c.time_index for c in ordered], dtype=np.int64),
         estimated_value=tuple(c.estimated_value for c in ordered),
         estimated_coverage=tuple(c.estimated_coverage for c in ordered),
+        size=tuple(c.size for c in ordered),
     )
     return Package(
         suite,

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from .errors import InputError
-from .package import Candidate, Package, Query, Unit, build
+from .package import Candidate, Package, Query, TextSize, Unit, build
+from .schemas import BY_ROW
 from .table_io import read_table, to_table, write_table
 
 # The tables of a suite's packages, in the order of results/packages/{suite}/.
@@ -25,6 +26,7 @@ PACKAGE_TABLES = (
     "unscored",
     "warnings",
 )
+_SIZE = ("n_words", "n_chars", "n_bytes")
 
 
 def write_packages(
@@ -42,6 +44,7 @@ def package_tables(
     label_source: str,
     labels: Iterable[Mapping[str, Any]] | None = None,
     primary: Mapping[tuple[str, str], Collection[str]] | None = None,
+    statuses: Mapping[tuple[str, str], str] | None = None,
     unscored: Iterable[Mapping[str, str]] = (),
     warnings: Iterable[Mapping[str, str]] = (),
 ) -> dict[str, pa.Table]:
@@ -49,9 +52,10 @@ def package_tables(
 
     `labels` rows: the columns of that table but the suite; by default `label_source` labelled the coverage
     (one source, pass "1", the non-zero cells). `primary`: (package_id, query_id) -> its primary required units
-    (default: all). `unscored` rows: source_id, category, reason. `warnings` rows: source_id, kind, detail.
+    (default: all); `statuses`: what a judge made of it. `unscored` rows: source_id, category, reason. `warnings`
+    rows: source_id, kind, detail.
     """
-    primary = primary or {}
+    primary, statuses = primary or {}, statuses or {}
     rows: dict[str, dict[str, list]] = {name: defaultdict(list) for name in PACKAGE_TABLES}
 
     def add(table: str, **values) -> None:
@@ -76,6 +80,7 @@ def package_tables(
         group_of = v.group_of
         for i, candidate_id in enumerate(v.candidate_ids):
             estimated = v.estimated_coverage[i]
+            size = v.size[i] or (None, None, None)
             add(
                 "candidates",
                 **key,
@@ -86,6 +91,7 @@ def package_tables(
                 time_index=int(v.time_index[i]),
                 confidence=float(v.confidence[i]),
                 text=v.text[i],
+                **dict(zip(_SIZE, size, strict=True)),
                 estimated_value=v.estimated_value[i],
                 estimated_coverage=None
                 if estimated is None
@@ -95,12 +101,23 @@ def package_tables(
                 add("coverage", **key, candidate_id=candidate_id, unit_id=unit_id, coverage=value)
                 if labels is None:
                     label = {"source": label_source, "pass": "1", "value": value, "status": "accepted"}
+                    label |= {"stated": BY_ROW, "line": None}
                     add("labels", **key, candidate_id=candidate_id, unit_id=unit_id, **label)
         for u in p.units:
             add("units", **key, unit_id=u.unit_id, role=u.role, weight=u.weight, kind=u.kind, text=u.text)
         for q in p.queries:
-            add("queries", **key, query_id=q.query_id, category=q.category, text=q.text, answer=q.answer)
-            named_first = primary.get((p.package_id, q.query_id), q.required)
+            name = (p.package_id, q.query_id)
+            named_first = primary.get(name, q.required)
+            add(
+                "queries",
+                **key,
+                query_id=q.query_id,
+                category=q.category,
+                text=q.text,
+                answer=q.answer,
+                status=statuses.get(name),
+                required_changed=set(named_first) != set(q.required) if name in primary else None,
+            )
             for unit_id in q.required:
                 is_primary = unit_id in named_first
                 add("requirements", **key, query_id=q.query_id, unit_id=unit_id, primary=is_primary)
@@ -160,8 +177,9 @@ def _one_package(tables: dict, parts: dict, row: int) -> Package:
             confidence,
             value,
             None if cov is None else {c["unit_id"]: c["coverage"] for c in cov},
+            None if None in size else TextSize(*size),
         )
-        for cid, gid, kind, cost, time, text, confidence, value, cov in records(
+        for cid, gid, kind, cost, time, text, confidence, value, cov, *size in records(
             "candidates",
             "candidate_id",
             "group_id",
@@ -172,6 +190,7 @@ def _one_package(tables: dict, parts: dict, row: int) -> Package:
             "confidence",
             "estimated_value",
             "estimated_coverage",
+            *_SIZE,
         )
     ]
     units = [Unit(*r) for r in records("units", "unit_id", "weight", "role", "kind", "text")]

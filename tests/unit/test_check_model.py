@@ -145,7 +145,7 @@ def test_measured_costs(definition, cost):
 def test_costs_by_text_and_by_mapping():
     rows = read_rows(tables_of([example()]), ["p1"])["p1"]
     how = {"pool": ALL, "saturation": curve("cap1", "cap1"), "k": 1}
-    with pytest.raises(InputError, match=r"candidate p1:. has no text"):
+    with pytest.raises(InputError, match=r"candidate p1:. has neither text nor size"):
         build_problem(rows, cost_model="words", **how)
     costs = {"p1:a": 1, "p1:b": 5, "p1:c": 4, "p1:d": 3}
     assert build_problem(rows, costs=costs, **how).candidate_ids == ("p1:a", "p1:b", "p1:d", "p1:c")

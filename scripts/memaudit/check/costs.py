@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
 from .model import decimal
@@ -12,15 +12,13 @@ MEASURES = ("words", "byte_overhead", "chars", "bytes", "approx_tokens")
 _RATES = ("per_record", "per_word", "per_char", "per_byte")
 
 
-def measure(definition: str | Mapping[str, float], text: str) -> int:
+def measure(definition: str | Mapping[str, float], text: str | Sequence[int]) -> int:
     """Cost of a serialized memory in whole units: a name of `MEASURES`, or linear rates
-    {per_record, per_word, per_char, per_byte, min (1)}, rounded up. InputError on anything else."""
-    counts = {
-        "per_record": 1,
-        "per_word": len(text.split()),
-        "per_char": len(text),
-        "per_byte": len(text.encode()),
-    }
+    {per_record, per_word, per_char, per_byte, min (1)}, rounded up. InputError on anything else.
+
+    `text`: the memory, or its words, characters and UTF-8 bytes where the text itself is absent."""
+    sizes = (len(text.split()), len(text), len(text.encode())) if isinstance(text, str) else text
+    counts = dict(zip(_RATES, (1, *sizes), strict=True))
     if not isinstance(definition, str):
         return _linear(definition, counts)
     if definition == "words":

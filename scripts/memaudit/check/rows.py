@@ -26,6 +26,9 @@ COLUMNS = {
         "cost",
         "time_index",
         "text",
+        "n_words",
+        "n_chars",
+        "n_bytes",
     ),
     "units": ("package_id", "unit_id", "weight", "role"),
     "coverage": ("package_id", "candidate_id", "unit_id", "coverage"),
@@ -42,6 +45,9 @@ class CandidateRow:
     cost: int
     time_index: int
     text: str | None
+    n_words: int | None
+    n_chars: int | None
+    n_bytes: int | None
     coverage: dict[int, Fraction] = field(default_factory=dict)
 
 
@@ -182,9 +188,12 @@ def _cost(package: PackageRows, row: CandidateRow, cost_model, costs: Mapping[st
         return costs[row.candidate_id]
     if cost_model == DECLARED:
         return row.cost
-    if row.text is None:
-        raise InputError(f"{package.label}: candidate {row.candidate_id} has no text; only 'declared' can cost it")
-    return measure(cost_model, row.text)
+    sizes = (row.n_words, row.n_chars, row.n_bytes)
+    if row.text is None and None in sizes:
+        raise InputError(
+            f"{package.label}: candidate {row.candidate_id} has neither text nor size; only 'declared' can cost it"
+        )
+    return measure(cost_model, sizes if row.text is None else row.text)
 
 
 def _runs(group_ids: list[str]) -> tuple[range, ...]:

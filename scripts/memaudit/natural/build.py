@@ -13,7 +13,7 @@ from typing import Any
 
 from ..costs import BUILT_IN
 from ..errors import InputError
-from ..package import Candidate, Package, Query, build
+from ..package import Candidate, Package, Query, build, size_of
 from .conversations import SEPARATOR, Example, Session
 from .evidence import ROUTES, UPDATE_TYPE, evidence_of, has_update
 from .slices import choose, cut, take_sessions
@@ -50,13 +50,15 @@ class BuildResult:
 
     labels: rows of table `labels` without the suite, where the source tells who labelled what; None: the
     coverage is the one label. primary: (package_id, query_id) -> the required units that the primary pass
-    named too, where the source tells; a query that is absent has all of its own."""
+    named, where the source tells; a query that is absent has its own. statuses: (package_id, query_id) -> what
+    a judge made of the query, where one did."""
 
     packages: list[Package]
     unscored: list[dict[str, str]]
     warnings: list[dict[str, str]]
     labels: list[dict[str, Any]] | None = None
     primary: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    statuses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def build_packages(examples: Iterable[Example], suite: str, options: BuildOptions | None = None) -> BuildResult:
@@ -142,7 +144,7 @@ def _package(slice_: _Slice, suite: str, route: str) -> Package:
         group_id = SEPARATOR.join((example.question_id, session.experience_id))
         for span in spans(session):
             candidate_id = SEPARATOR.join((group_id, span.name))
-            cost = BUILT_IN["words"](span.text)
+            cost = BUILT_IN["words"](size_of(span.text))
             kind = span.representation_type
             candidates.append(Candidate(candidate_id, group_id, kind, cost, time_index=rank, text=span.text))
             held = whole_marks & {(session.experience_id, n) for n in span.turns}

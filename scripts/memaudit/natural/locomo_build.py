@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 from ..costs import BUILT_IN
 from ..errors import InputError
-from ..package import Candidate, Package, Query, Unit, build
+from ..package import Candidate, Package, Query, Unit, build, size_of
 from .build import BuildResult
 from .conversations import SEPARATOR
 from .kept_words import content_words, kept_share
@@ -155,7 +155,7 @@ def _memories(
 
     def candidate(group: str, name: str, kind: str, text: str) -> Candidate:
         ids = _id(conversation, name), _id(conversation, group)
-        return Candidate(*ids, kind, BUILT_IN["words"](text), time_index=time[group], text=text)
+        return Candidate(*ids, kind, BUILT_IN["words"](size_of(text)), time_index=time[group], text=text)
 
     def kept(text: str, turn_ids: Iterable[str], floor: float) -> dict[str, float]:
         by = content_words(text, names)

@@ -11,6 +11,8 @@ its sha256 is over UTF-8. A pointer names the session, that hash, and a half-ope
     {..., "chars": [10, 52]}                              its characters (code points), for a quote
 
 n_words, n_chars and n_bytes, where given, are those of the resulting text, and are checked.
+
+A query points to its question and gold answer: {"question_id": q, "question_sha256": h, "answer_sha256": h}.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Any
 from ..errors import InputError
 from .conversations import Example, Session
 from .coverage_package import CoveragePackage
-from .coverage_rows import Finding, Place, Pointer
+from .coverage_rows import CoverageQuery, Finding, Place, Pointer, QuestionPointer
 from .turns import CUT_MARK
 
 _WORD = re.compile(r"\S+")
@@ -57,15 +59,41 @@ def pointer_row(session: Session, **parts: Any) -> dict[str, Any]:
     return {"session_id": session.session_id, "sha256": digest, **parts, **counts_of(text)}
 
 
+def question_pointer(example: Example) -> dict[str, str]:
+    """The JSON form of a pointer to the question and answer of `example`."""
+    return {
+        "question_id": example.question_id,
+        "question_sha256": sha256_of(example.question),
+        "answer_sha256": sha256_of(example.answer_text),
+    }
+
+
 class Sessions:
-    """The sessions of conversations, by id and hash of the text: an id may stand for several texts."""
+    """The sessions of conversations, by id and hash of the text (an id may stand for several texts), and the
+    questions asked of them."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self._by_id: dict[str, dict[str, tuple[Session, str]]] = defaultdict(dict)
+        self._questions: dict[str, Example] = {}
         for example in examples:
+            self._questions[example.question_id] = example
             for session in example.sessions:
                 text = session_text(session)
                 self._by_id[session.session_id].setdefault(sha256_of(text), (session, text))
+
+    def question(self, pointer: QuestionPointer) -> tuple[str, str]:
+        """(question, answer) that `pointer` means; InputError where it means none."""
+        example = self._questions.get(pointer.question_id)
+        if example is None:
+            raise InputError(f"question {pointer.question_id} is not in the conversations; name the file that has it")
+        found = question_pointer(example)
+        for key in ("question_sha256", "answer_sha256"):
+            if found[key] != getattr(pointer, key):
+                raise InputError(
+                    f"question {pointer.question_id} has {key} {found[key]}, the pointer says {getattr(pointer, key)}; "
+                    f"name the conversations that the package was made from"
+                )
+        return example.question, example.answer_text
 
     def text(self, pointer: Pointer) -> str:
         """The text that `pointer` means; InputError where it means none."""
@@ -138,12 +166,30 @@ def fill_in(package: CoveragePackage, sessions: Sessions | None) -> CoveragePack
             findings.append(Finding(place.file, place.line, "bad_pointer", name, message))
         return replace(row, text=text)
 
+    def asked(query: CoverageQuery) -> CoverageQuery:
+        if query.pointer is None:
+            return query
+        if sessions is None:
+            unfilled[query.place.file] += query.question is None
+            return query
+        try:
+            question, answer = sessions.question(query.pointer)
+        except InputError as error:
+            findings.append(Finding(query.place.file, query.place.line, "bad_pointer", query.query_id, str(error)))
+            return query
+        if query.question not in (None, question) or query.answer not in (None, answer):
+            message = "the row's question or answer is not what its pointer means; remove one of the two"
+            findings.append(Finding(query.place.file, query.place.line, "bad_pointer", query.query_id, message))
+        return replace(query, question=question, answer=answer)
+
+    queries = tuple(map(asked, package.queries))
     experiences = tuple(filled(e, e.place, e.experience_id) for e in package.experiences)
     candidates = tuple(filled(c, c.place, c.candidate_id) for c in package.candidates)
     units = tuple(replace(u, spans=tuple(filled(span, u.place, u.unit_id) for span in u.spans)) for u in package.units)
     findings += _unfilled(unfilled)
     return replace(
         package,
+        queries=queries,
         experiences=experiences,
         candidates=candidates,
         units=units,

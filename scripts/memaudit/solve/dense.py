@@ -81,7 +81,7 @@ def solve_dense(instance: Instance, budget: int, k: int = 1, cell_limit: int = D
     closed = scaled < _cut(p, value, cost)
     if not closed:
         bound = max(value, min(_whole(scaled + p.fee * within, p.shift), linear))
-    selection = tuple(sorted(i for o in p.position[choice[choice >= 0]].tolist() for i in options.members[o]))
+    selection = options.candidates(p.position[choice[choice >= 0]].tolist())
     if closed:
         return Solution(OPTIMAL, value, value, instance.scale, cost, selection, nodes)
     status = OPTIMAL if bound == value else LIMIT
