@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.optimize import linprog
-from scipy.sparse import coo_matrix
 
 from ..errors import InputError
 from ..objective import INT_LIMIT, Instance
@@ -42,8 +40,9 @@ DEFAULT_CELL_LIMIT = 1_500_000_000
 # What open nodes may take up; MOST_NODES bounds it where nodes are small.
 POOL_BYTES = 400 << 20
 MOST_NODES = 1 << 18
-ROOT_EVALUATIONS, ROOT_PATIENCE = 4000, 40
-NODE_EVALUATIONS, PATIENCE = 25, 20
+# numpy numbers: a plain constant is a type of its own, for which kernels are compiled again.
+ROOT_EVALUATIONS, ROOT_PATIENCE = 4000, np.int64(40)
+NODE_EVALUATIONS, PATIENCE = 25, np.int64(20)
 ROUNDS = 8  # of taking options out at one node
 FIRST_SHAKES, SHAKES = 50, 150
 NODES_A_SHAKE = 4
@@ -162,6 +161,10 @@ def _linear_duals(p: Coupled) -> tuple[np.ndarray, float]:
     maximise sum base_i x_i + sum peak_u y_u, y_u <= (slope * coverage_u + intercept) * weight_u / peak_u for each
     rising line of h, one option a group, the budget; x and y in [0, 1]. peak: a unit's value where h turns flat.
     """
+    # Importing scipy's optimiser takes longer than most solves, which never get here.
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_matrix
+
     options, units, groups = len(p.cost), len(p.top), len(p.start) - 1
     rising = np.flatnonzero(p.slope)
     peak = p.table[p.table_ptr[1:] - 1] / 2.0**p.shift
@@ -429,7 +432,7 @@ def _search_pool(p, s, pool, base, most, multipliers, local, best, cell_limit, e
     reserve = min(len(pool.heap) // 4, 4096)
     while pool.size[0]:
         if nodes % NODES_A_SHAKE == NODES_A_SHAKE - 1:
-            walk(p, local, 1, best)
+            walk(p, local, np.int64(1), best)
         cut = _cut(p, *worth(p, best))
         if pool.bound[pool.heap[0]] < cut:
             return NOTHING, nodes
@@ -471,11 +474,11 @@ def _search_pool(p, s, pool, base, most, multipliers, local, best, cell_limit, e
             decided, branch = _take_out(p, s, n_groups, goal)
             if branch < 0:
                 # What is left is one selection at most.
-                best_at(p, s, n_groups, 0, s.pick)
+                best_at(p, s, n_groups, np.int64(0), s.pick)
                 for q in range(n_groups):
                     s.pick[q] = s.pick[q] if s.must[s.groups[q]] else -1
                 if _node_choice(p, s, n_groups, s.pick, choice):
-                    _offer(p, choice, False, best)
+                    _offer(p, choice, np.bool_(False), best)
                 break
             if decided * 20 <= n_groups:
                 break

@@ -43,8 +43,8 @@ def _peek(p, o, z):
 
 
 @njit(cache=True)
-def _best_single(p, choice, z, used, densest):
-    """(group, option) of the best change of one group, (-1, -1) where none gains; `densest`: per cost added."""
+def _best_single(p, choice, z, used):
+    """(group, option) of the change of one group that gains most per cost added, (-1, -1) where none gains."""
     best, at, to = 0.0, -1, -1
     for g in range(len(choice)):
         o = choice[g]
@@ -55,8 +55,7 @@ def _best_single(p, choice, z, used, densest):
             extra = p.cost[i] - freed
             if i != o and used + extra <= p.budget:
                 gain = float(_peek(p, i, z) + lost)
-                if densest:
-                    gain = gain / extra if extra > 0 else gain * p.budget
+                gain = gain / extra if extra > 0 else gain * p.budget
                 if gain > best:
                     best, at, to = gain, g, i
         if o >= 0:
@@ -82,7 +81,7 @@ def _change_two(p, choice, z, used, first):
     """Change chosen group `first` and one more where that gains; returns (cost used, gained)."""
     old = choice[first]
     start_used = used
-    best, to_first, at, to = 0, -1, -1, -1
+    best, to_first, at, to = 0, np.int64(-1), np.int64(-1), np.int64(-1)
     for i in range(p.start[first] - 1, p.start[first + 1]):
         if i == old:
             continue
@@ -121,16 +120,16 @@ def improve(p, choice, pairs):
     """Improve a feasible `choice` in place by changes of one group, with `pairs` also of two; greedy from the empty
     one. Returns its key."""
     z = np.zeros(len(p.weight), np.int64)
-    used = 0
+    used = np.int64(0)  # a plain 0 is a type of its own, for which callees are compiled again
     for o in choice:
         if o >= 0:
             _gain(p, o, 1, z)
             used += p.cost[o]
     while True:
-        g, o = _best_single(p, choice, z, used, True)
+        g, o = _best_single(p, choice, z, used)
         while g >= 0:
             used = _move(p, choice, z, used, g, o)
-            g, o = _best_single(p, choice, z, used, True)
+            g, o = _best_single(p, choice, z, used)
         moved = False
         if pairs:
             for g in range(len(choice)):
@@ -213,7 +212,7 @@ def walk(p, w, rounds, best):
         w.round[0] += 1
         if turn:
             _shake(p, w, choice, 1 + turn % 4)
-        key = improve(p, choice, True)
+        key = improve(p, choice, np.bool_(True))
         if key > best_key:
             best[:], best_key = choice, key
         if key >= current_key - (best_key // 1024) * (turn % 5):

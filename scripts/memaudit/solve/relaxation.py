@@ -252,7 +252,7 @@ def budget_price(p, s, n_groups, remaining, price):
     """Lower the groups' bound over the budget's multiplier, by tangents of a convex function, starting at `price`.
     Returns (bound, multiplier); the bound is NOTHING where nothing fits. Sets `s.share`; `s.high` holds choices
     that fit the budget."""
-    v_low, c_low = best_at(p, s, n_groups, 0, s.low)
+    v_low, c_low = best_at(p, s, n_groups, np.int64(0), s.low)
     if c_low <= remaining:
         for q in range(n_groups):
             s.high[q] = s.low[q]
