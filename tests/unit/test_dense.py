@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import OptimizeResult
 from test_solver import make
 
 from memaudit.batch import batch
 from memaudit.errors import InputError
 from memaudit.objective import scale
 from memaudit.solve import coupled as coupled_module
-from memaudit.solve.bnb import solve, solve_batch
-from memaudit.solve.choose import _better, solve_all
+from memaudit.solve.bnb import better, solve, solve_batch
+from memaudit.solve.choose import solve_all
 from memaudit.solve.coupled import coupled, worth
 from memaudit.solve.dense import _linear_duals, solve_dense
+from memaudit.solve.frontier import LimitReached, frontier
 from memaudit.solve.local import improve, key_of, start_walk, walk
 from memaudit.solve.reduce import options_of
 from reference import brute_force
@@ -115,6 +117,31 @@ def test_a_limit_is_at_least_as_good_as_the_linear_relaxation_and_says_so():
     assert instance.value_int(found.selection) == found.value_int
 
 
+def test_a_curve_that_stops_by_its_limit_has_a_bound_as_good_as_the_linear_relaxation():
+    package = dense(40, 1)
+    instance, budget = scale(package), round(0.1 * package.total_cost)
+    with pytest.raises(LimitReached) as stopped:
+        frontier(instance, budget, work_limit=1000)
+    limited = stopped.value.limited
+    assert limited.status == "limit" and limited.bound_int <= linear_relaxation(instance, budget)
+    assert solve(instance, budget, node_limit=1).value_int <= limited.value_int < limited.bound_int
+    assert LimitReached("no curve").limited is None
+
+
+def test_without_a_linear_relaxation_the_optimum_is_the_same(monkeypatch):
+    """HiGHS only guides: a search without its duals proves the same."""
+    package = dense(12, 0)
+    instance, budget = scale(package), round(0.1 * package.total_cost)
+    expected = solve_dense(instance, budget)
+    unsolved = OptimizeResult(success=False, message="no duals")
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: unsolved)
+    found = solve_dense(instance, budget)
+    assert found.status == "optimal"
+    assert found._replace(nodes=0) == expected._replace(nodes=0)
+    stopped = solve_dense(instance, budget, cell_limit=0)
+    assert stopped.value_int <= expected.value_int <= stopped.bound_int
+
+
 def linear_relaxation(instance, budget):
     """Its value for cap1, by the primal simplex of another model: one row a unit and its cap as a bound."""
     from scipy.optimize import linprog
@@ -150,12 +177,12 @@ def test_the_chooser_closes_a_dense_package_that_quick_searches_do_not():
     instance, budget = scale(package), round(0.1 * package.total_cost)
     quick = solve_batch(batch([instance]), budget, 1, 1000)[0]
     assert quick.status == "limit"
-    found = solve_all([instance], budget, 1, node_limit=1000)[0]
+    found = solve_all([instance], budget, 1, node_limit=10**6)[0]
     assert found.status == "optimal" and found.canonical
     assert quick.value_int <= found.value_int <= quick.bound_int
-    limited = solve_all([instance], budget, 1, node_limit=1000, work_limit=100)[0]
+    limited = solve_all([instance], budget, 1, node_limit=10, work_limit=100)[0]
     assert limited.status == "limit" and limited.value_int <= found.value_int <= limited.bound_int <= quick.bound_int
-    joined = _better(quick, limited)
+    joined = better(quick, limited)
     assert joined.value_int == max(quick.value_int, limited.value_int)
     assert joined.bound_int == min(quick.bound_int, limited.bound_int)
 
@@ -170,13 +197,24 @@ def test_local_search_keeps_to_the_budget_and_never_loses(data):
     if not len(p.cost):
         return
     greedy = np.full(len(p.start) - 1, -1, np.int64)
-    improve(p, greedy, False)
+    improve(p, greedy, False, 10**9)
     choice = np.full(len(p.start) - 1, -1, np.int64)
-    key = walk(p, start_walk(p), 6, choice)
-    value, cost = worth(p, choice)
+    walk(p, start_walk(p), 6, choice, 10**9)
+    key, (value, cost) = key_of(p, choice), worth(p, choice)
     assert cost <= budget and key == value * (budget + 1) - cost
     assert value == instance.value_int(p.position[choice[choice >= 0]].tolist())
     assert key >= key_of(p, greedy)
+
+
+@pytest.mark.parametrize("room", [0, 10**4, 10**6])
+def test_local_search_stops_after_its_looks_with_a_selection(room):
+    package = dense(60, 0)
+    instance, budget = scale(package), round(0.1 * package.total_cost)
+    p = coupled(options_of(instance, 1), instance.max_int, budget)
+    most_at_once = 7 * (len(p.cost) + len(p.cell_option))  # a group of six options, each in and out
+    choice = np.full(len(p.start) - 1, -1, np.int64)
+    assert room < walk(p, start_walk(p), 10**6, choice, room) <= room + 2 * most_at_once
+    assert worth(p, choice)[1] <= budget
 
 
 def test_thousands_of_equal_candidates_zero_weights_and_no_budget():

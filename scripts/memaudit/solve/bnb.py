@@ -388,6 +388,15 @@ class Solution(NamedTuple):
     canonical: bool = True
 
 
+def better(a: Solution, b: Solution) -> Solution:
+    """What two searches of one instance show together."""
+    best = max(a, b, key=lambda s: (s.status == OPTIMAL and s.canonical, s.value_int, -s.cost))
+    bound = min(a.bound_int, b.bound_int)
+    status = OPTIMAL if bound == best.value_int else LIMIT
+    proven = best.status == OPTIMAL and best.canonical
+    return best._replace(status=status, bound_int=bound, canonical=proven, nodes=a.nodes + b.nodes)
+
+
 def solve_batch(
     instances: Batch,
     budget: int,

@@ -2,6 +2,8 @@
 
 A selection is a `choice`: one option or -1 for each group of a Coupled. Better means more value, then less cost,
 as one integer: value * (budget + 1) - cost.
+
+Effort is counted in looks: one at each option and each of its cells that a change is weighed with.
 """
 
 from __future__ import annotations
@@ -116,9 +118,11 @@ def _change_two(p, choice, z, used, first):
 
 
 @njit(cache=True)
-def improve(p, choice, pairs):
+def improve(p, choice, pairs, room):
     """Improve a feasible `choice` in place by changes of one group, with `pairs` also of two; greedy from the empty
-    one. Returns its key."""
+    one. Stops early after about `room` looks. Returns the looks taken."""
+    everything = len(p.cost) + len(p.cell_option)
+    looks = np.int64(0)
     z = np.zeros(len(p.weight), np.int64)
     used = np.int64(0)  # a plain 0 is a type of its own, for which callees are compiled again
     for o in choice:
@@ -127,18 +131,24 @@ def improve(p, choice, pairs):
             used += p.cost[o]
     while True:
         g, o = _best_single(p, choice, z, used)
+        looks += everything
         while g >= 0:
             used = _move(p, choice, z, used, g, o)
+            if looks > room:
+                return looks
             g, o = _best_single(p, choice, z, used)
+            looks += everything
         moved = False
         if pairs:
             for g in range(len(choice)):
                 if choice[g] >= 0:
+                    if looks > room:
+                        return looks
                     used, gained = _change_two(p, choice, z, used, g)
+                    looks += (p.start[g + 1] - p.start[g] + 1) * everything
                     moved |= gained
         if not moved:
-            break
-    return key_of(p, choice)
+            return looks
 
 
 @njit(cache=True)
@@ -201,22 +211,26 @@ def _shake(p, w, choice, changes):
 
 
 @njit(cache=True)
-def walk(p, w, rounds, best):
+def walk(p, w, rounds, best, room):
     """Shake and improve `rounds` times, each from the last choice unless it fell too far behind the best; `best` is
-    replaced by what is better. Returns the key of `best`."""
+    replaced by what is better. Stops early after about `room` looks. Returns the looks taken."""
+    looks = np.int64(0)
     best_key = key_of(p, best)
     current_key = key_of(p, w.current)
     for _ in range(rounds):
+        if looks > room:
+            break
         choice = w.current.copy()
         turn = w.round[0]
         w.round[0] += 1
         if turn:
             _shake(p, w, choice, 1 + turn % 4)
-        key = improve(p, choice, np.bool_(True))
+        looks += improve(p, choice, np.bool_(True), room - looks)
+        key = key_of(p, choice)
         if key > best_key:
             best[:], best_key = choice, key
         if key >= current_key - (best_key // 1024) * (turn % 5):
             w.current[:], current_key = choice, key
         if current_key < best_key - best_key // 128:
             w.current[:], current_key = best, best_key
-    return best_key
+    return looks

@@ -41,7 +41,8 @@ def sweep(
     """Each instance's optima at `budgets` (see `choose.solve_all`) and, with `ends`, its curve up to its end.
 
     A short branch and bound is tried at every budget. What it leaves open is read off one curve up to the largest
-    such budget; where that does not close within `work_limit`, each budget is solved by itself. Raises RuntimeError
+    such budget, unless it is a single one and no curve was asked for; where that does not close within `work_limit`,
+    each budget is solved by itself. Raises RuntimeError
     where curve and search prove different values, which would be a fault of ours.
     """
     together = batch(instances)
@@ -66,13 +67,15 @@ def _finish(
 ) -> Swept:
     still_open = [b for b, s in zip(budgets, found, strict=True) if s.status != OPTIMAL]
     asked = still_open if end is None else [*still_open, end]
-    curve = _closed(instance, max(asked), k, work_limit) if asked else None
+    tried = len(asked) > 1 or end is not None
+    curve = _closed(instance, max(asked), k, work_limit) if tried else None
+    again = work_limit // 10 if tried else work_limit  # a curve up to a smaller budget may close sooner
     for j, budget in enumerate(budgets):
         if found[j].status != OPTIMAL:
             if curve is not None:
                 found[j] = on_curve(curve, instance, found[j], budget)
             else:
-                found[j] = solve_all([instance], budget, k, node_limit, work_limit)[0]
+                found[j] = solve_all([instance], budget, k, node_limit, again)[0]
         if curve is not None and budget <= curve.max_budget and curve.at(budget)[0] != found[j].value_int:
             raise RuntimeError(
                 f"instance {instance.hash}, budget {budget}, k = {k}: branch and bound proves {found[j].value_int}, "
