@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ..batch import batch
 from ..objective import Instance
 from .bnb import OPTIMAL, Solution, better, solve_batch
-from .dense import solve_dense
 from .frontier import DEFAULT_WORK_LIMIT, Frontier, LimitReached, frontier
 
 # A node of branch and bound looks at every candidate: the curve is tried after this many looks.
@@ -39,6 +38,8 @@ def quick_nodes(candidates: int) -> int:
 
 
 def _solve_hard(instance: Instance, quick: Solution, budget: int, k: int, cell_limit: int, work_limit: int) -> Solution:
+    from .dense import solve_dense  # its kernels take a tenth of a second to load, and most runs never come here
+
     found = quick
     for curve_part, search_part in ROUNDS:
         try:

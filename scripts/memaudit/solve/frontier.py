@@ -13,7 +13,6 @@ import numpy as np
 from ..errors import InputError
 from ..objective import Instance
 from .bnb import Solution, better, solve
-from .dense import solve_dense
 from .labels import MEMORY, OK, component_curves, passing_order
 from .merge import add_up, walk
 from .reduce import Options, components, options_of, reduced
@@ -35,6 +34,8 @@ class LimitReached(Exception):
     def limited(self) -> Solution | None:
         """Of a curve that was not proven: a selection at the largest budget, with a proven bound at most the linear
         relaxation's. Found when first read, since callers that go on to another search do not need it."""
+        from .dense import solve_dense  # loaded only where it is used (choose.py)
+
         if self._asked is None:
             return None
         instance, budget, k = self._asked
