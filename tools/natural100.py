@@ -1,13 +1,14 @@
 """Make natural100: choose its examples, write the labellers' bundles, take labels in, assemble the packages.
 
     python tools/natural100.py choose FILE IDS         data/natural100/choice.json
-    python tools/natural100.py bundles PASS FILE OUT   what labellers of pass a1, a2 or b are given, into folder OUT
+    python tools/natural100.py bundles PASS FILE OUT   what labellers of a pass are given, into folder OUT
     python tools/natural100.py submit PASS BATCH FILE LABELS
                                                        check what a labeller handed in (JSON lines) and keep it as
                                                        data/natural100/labels/PASS/BATCH.jsonl
     python tools/natural100.py assemble                data/natural100/primary and /adjudicated from the labels
     python tools/natural100.py text FILE OUT           both packages with all texts filled in, into folder OUT
 
+PASS: a1, a2, b; then the second round's narrow, again_a, again_b (memaudit.natural.second_round).
 FILE: LongMemEval-S support slices (JSON); IDS: {"question_ids": [...]} of the paper's Natural-200 draw.
 The labels hold no text of FILE: quotes become pointers. See data/natural100/README.md.
 """
@@ -29,7 +30,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from memaudit.analysis.agreement import draw_frame  # noqa: E402
 from memaudit.errors import InputError  # noqa: E402
-from memaudit.natural import labelled, labelling  # noqa: E402
+from memaudit.natural import labelled, labelling, second_round  # noqa: E402
 from memaudit.natural.conversations import SEPARATOR, Example  # noqa: E402
 from memaudit.natural.conversations_io import load_examples  # noqa: E402
 from memaudit.natural.coverage_package import build_coverage  # noqa: E402
@@ -47,6 +48,7 @@ DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
+PASSES = ("a1", "a2", "b", "narrow", "again_a", "again_b")
 CORRECTION_FILES = ("units", "coverage", "own_words")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
@@ -60,11 +62,11 @@ def main() -> None:
     choose_.add_argument("file")
     choose_.add_argument("ids")
     bundles_ = commands.add_parser("bundles")
-    bundles_.add_argument("labelling_pass", choices=("a1", "a2", "b"))
+    bundles_.add_argument("labelling_pass", choices=PASSES)
     bundles_.add_argument("file")
     bundles_.add_argument("out")
     submit_ = commands.add_parser("submit")
-    submit_.add_argument("labelling_pass", choices=("a1", "a2", "b", "corrections"))
+    submit_.add_argument("labelling_pass", choices=(*PASSES, "corrections"))
     submit_.add_argument("batch")
     submit_.add_argument("file")
     submit_.add_argument("labels")
@@ -139,8 +141,10 @@ def made_by_a1() -> dict[str, Mapping[str, Any]]:
 
 
 def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]:
-    """Batch -> names of the sessions (a1) or queries (a2, b) in it; sessions of one query fall into several batches,
-    so that nobody labels one with the other in view."""
+    """Batch -> names of the sessions (a1) or queries (other passes) in it.
+
+    Sessions of one query fall into several batches, so that nobody labels one with the other in view.
+    """
     if labelling_pass == "a1":
         parts = [list(whole.sessions)[n::BATCHES_OF_SESSIONS] for n in range(BATCHES_OF_SESSIONS)]
     else:
@@ -159,11 +163,26 @@ def bundles(arguments: argparse.Namespace) -> None:
         write_text(INDEX, json.dumps(labelled.index_of(whole), indent=1) + "\n")
     hashes = loads(BUNDLES.read_text()) if BUNDLES.exists() else {}
     hashes[which] = hashes_of(texts)
+    hashes["instructions"] = instruction_hashes()
     write_text(BUNDLES, json.dumps(hashes, indent=1, sort_keys=True) + "\n")
 
 
+def instruction_hashes() -> dict[str, str]:
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted((DATA / "instructions").glob("*"))
+    }
+
+
 def bundle_texts(which: str, whole: labelling.Frame) -> dict[str, str]:
-    """Name of each session (a1) or query (a2, b) -> what its labeller is given."""
+    """Name of each session (a1) or query (other passes) -> what its labeller is given."""
+    if which in ("again_a", "again_b"):
+        return again_texts(which, whole)
+    if which == "narrow":
+        units = {name: unit_texts(name) for name in whole.queries}
+        return {
+            name: second_round.narrow_bundle(name, whole, {u: units[name][u] for u in required})
+            for name, required in required_by_either().items()
+        }
     derived = {row["query"]: row["derived"] for row in labels("a2")} if which == "b" else {}
     cells = audit_frame() if which == "b" else {}
     return {
@@ -171,6 +190,68 @@ def bundle_texts(which: str, whole: labelling.Frame) -> dict[str, str]:
         for part in batches(which, whole).values()
         for name in part
     }
+
+
+def required_by_either() -> dict[str, dict[str, str]]:
+    """Query -> units that a2 or b requires -> session of each."""
+    b, derived = {row["query"]: row for row in labels("b")}, derived_units()
+    return {
+        row["query"]: {
+            unit: derived[unit]["session"] if unit in derived else unit.partition(".")[0]
+            for unit in sorted({*row["required"], *b[row["query"]]["required"]})
+        }
+        for row in sorted(labels("a2"), key=lambda row: row["query"])
+    }
+
+
+def derived_units() -> dict[str, Mapping[str, Any]]:
+    return {f"{row['query']}.{unit['unit']}": unit for row in labels("a2") for unit in row["derived"]}
+
+
+def unit_texts(query: str) -> dict[str, Mapping[str, Any]]:
+    """Name of each unit of a query -> its row (kind and text), corrected; narrowed units too, where there are any."""
+    sessions = index()["queries"][query]["sessions"]
+    rows = {
+        f"{row['session']}.{unit['unit']}": unit
+        for row in labels("a1")
+        for unit in row["units"]
+        if row["session"] in sessions
+    }
+    rows |= {name: unit for name, unit in derived_units().items() if name.startswith(f"{query}.")}
+    mended = labelled.corrected_units(labels("corrections"))
+    rows = {name: {**unit, **mended.get(name, {})} for name, unit in rows.items()}
+    return rows | second().units(query)
+
+
+def second() -> second_round.SecondRound:
+    return second_round.SecondRound(labels("narrow"), labels("again_a"), labels("again_b"))
+
+
+def again_cells() -> dict[str, list[tuple[str, str]]]:
+    """Query -> the cells of the second round."""
+    content, made, given = index(), made_by_a1(), second()
+    b, corrections = {row["query"]: row for row in labels("b")}, labels("corrections")
+    sessions = {query: entry["sessions"] for query, entry in content["queries"].items()}
+    types = {f"{s}.{c['candidate']}": c["type"] for s, row in made.items() for c in row["candidates"]}
+    types |= {f"{s}.raw": "raw_span" for s, row in made.items() if row["units"]}
+    cells = {}
+    for query, required in required_by_either().items():
+        own = {name: kind for name, kind in types.items() if name.partition(".")[0] in sessions[query]}
+        seen = [(c, u) for c, u, _ in b[query]["cells"]]
+        seen += [(r["candidate"], r["unit"]) for r in corrections if r["what"] == "coverage" and r["query"] == query]
+        kinds = {name: unit["kind"] for name, unit in unit_texts(query).items()}
+        needed = given.required(query, required)
+        cells[query] = second_round.cells_again(needed, given.units(query), seen, own, kinds)
+    return cells
+
+
+def again_texts(which: str, whole: labelling.Frame) -> dict[str, str]:
+    made, texts = made_by_a1(), {}
+    for query, cells in again_cells().items():
+        shown = {u for _, u in cells}
+        units = {name: unit for name, unit in unit_texts(query).items() if name in shown}
+        texts[query] = second_round.again_bundle(query, whole, made, units, cells, which)
+    return texts
 
 
 def hashes_of(texts: Mapping[str, str]) -> dict[str, str]:
@@ -217,6 +298,10 @@ def submit(arguments: argparse.Namespace) -> None:
         taken = labelling.take_corrections(given, whole, made_by_a1(), {r["query"]: r["derived"] for r in labels("a2")})
     elif which == "a1":
         taken = labelling.take_a1(given, {name: whole.sessions[name] for name in names})
+    elif which == "narrow":
+        taken = second_round.take_narrow(given, whole, {name: required_by_either()[name] for name in names})
+    elif which in ("again_a", "again_b"):
+        taken = second_round.take_again(given, {name: again_cells()[name] for name in names})
     elif which == "a2":
         taken = labelling.take_a2(given, whole, made_by_a1(), names)
     else:
@@ -360,12 +445,8 @@ def counts_table() -> str:
     return "\n".join([*lines, COUNTS_END])
 
 
-def assemble_into(folder: Path) -> dict[str, int]:
-    """Write both packages and all decisions; returns how many queries have each status."""
-    content = index()
-    check_labels(content, {name: placed_labels(name) for name in ("a1", "a2", "b", "corrections")})
-    made, a2, b = labels("a1"), labels("a2"), labels("b")
-    manifest = {
+def manifest() -> dict[str, Any]:
+    return {
         "generator": labelled.GENERATOR,
         "allowed_inputs": ["the session's turns, cut at 1,800 words", "the session's date"],
         "forbidden_inputs": ["question", "gold answer", "answer marks", "other sessions"],
@@ -374,10 +455,17 @@ def assemble_into(folder: Path) -> dict[str, int]:
             for file in sorted((DATA / "labels").rglob("*.jsonl"))
         },
     }
+
+
+def assemble_into(folder: Path) -> dict[str, int]:
+    """Write both packages and all decisions; returns how many queries have each status."""
+    content = index()
+    check_labels(content, {name: placed_labels(name) for name in (*PASSES, "corrections")})
+    made, a2, b = labels("a1"), labels("a2"), labels("b")
     for name, by_b in (("primary", False), ("adjudicated", True)):
-        tables = labelled.package_tables(content, made, a2, b, labels("corrections"), by_b=by_b)
-        write_coverage_package(folder / name, tables, manifest)
-    rows = labelled.decisions(content, a2, b)
+        tables = labelled.package_tables(content, made, a2, b, labels("corrections"), second(), by_b=by_b)
+        write_coverage_package(folder / name, tables, manifest())
+    rows = labelled.decisions(content, a2, b, second())
     write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))
     write_text(folder / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")

@@ -42,6 +42,10 @@ def example(question_id, question_type, sessions):
 
 @pytest.fixture
 def frame():
+    return hens_and_barn()
+
+
+def hens_and_barn():
     rows = [example("q1", "update", {"hens": HENS, "barn": BARN}), example("q2_abs", "update", {"hens": HENS})]
     return labelling.frame_of(parse_examples((f"row {n}", row) for n, row in enumerate(rows)))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,8 @@ from ..objective import quantize
 from ..package import Package
 from ..schemas import AGREEMENT, BY_ROW, DISAGREEMENTS
 from .bootstrap import percentile_interval, resample_indices
+
+T = TypeVar("T")
 
 FRAME_SEED = 20260503
 ZERO_SHARE = 0.2
@@ -264,6 +267,15 @@ def _refuse_names(sources: Sequence[Source]) -> None:
 # ---- The frame
 
 
+def draw_zeros(zeros: Mapping[str, Sequence[T]]) -> dict[str, list[T]]:
+    """Package -> those of its zero cells that the audit frame takes, by the rule of `draw_frame`."""
+    random = Random(FRAME_SEED)
+    return {
+        name: random.sample(zeros[name], max(1, round(ZERO_SHARE * len(zeros[name])))) if zeros[name] else []
+        for name in sorted(zeros)
+    }
+
+
 def draw_frame(packages: Iterable[Package]) -> pd.DataFrame:
     """The audit frame of the packages' own coverage: columns FRAME_COLUMNS, sorted by cell.
 
@@ -271,13 +283,12 @@ def draw_frame(packages: Iterable[Package]) -> pd.DataFrame:
     max(1, round(.2 n)) drawn without replacement by one Random(20260503) over the packages in sorted order
     (none where there are none).
     """
-    random = Random(FRAME_SEED)
+    cells = {package.package_id: _cells(package) for package in packages}
+    drawn = draw_zeros({name: own.index[own["stratum"] == ZERO].tolist() for name, own in cells.items()})
     parts = []
-    for package in sorted(packages, key=lambda p: p.package_id):
-        cells = _cells(package)
-        zeros = cells.index[cells["stratum"] == ZERO].tolist()
-        drawn = random.sample(zeros, max(1, round(ZERO_SHARE * len(zeros)))) if zeros else []
-        parts.append(_weighted(cells, cells.index.isin(drawn) | (cells["stratum"] == POSITIVE)))
+    for name in sorted(cells):
+        own = cells[name]
+        parts.append(_weighted(own, own.index.isin(drawn[name]) | (own["stratum"] == POSITIVE)))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FRAME_COLUMNS)
 
 

@@ -14,8 +14,12 @@ _ROWS: dict[str, dict[str, type]] = {
     "a2": {"query": str, "required": list, "derived": list, "stale": list, "coverage": list},
     "b": {"query": str, "verdict": str, "reason": str, "required": list, "cells": list},
     "corrections": {"what": str, "unit": str},
+    "narrow": {"query": str, "units": list},
+    "again_a": {"query": str, "cells": list},
+    "again_b": {"query": str, "cells": list},
 }
 _UNIT = {"unit": str, "kind": str, "text": str, "pointer": dict}
+_NARROWED = {**_UNIT, "replaces": str, "session": str}
 _CANDIDATE = {"candidate": str, "type": str, "text": str}
 _CORRECTION: dict[str, dict[str, type]] = {
     "coverage": {"query": str, "candidate": str},
@@ -31,7 +35,8 @@ Placed = Sequence[tuple[str, Any]]
 def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
     """Refuse labels that are not those of the sessions and queries of `index` (`labelled.index_of`).
 
-    `rows`: pass (a1, a2, b, corrections) -> (where the row stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
+    `rows`: pass (a1, a2, b, corrections; narrow, again_a, again_b, empty without a second round) -> (where the row
+    stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
     Raises InputError, naming the place and the id, on a row that is not of its pass's form, a session or query
     without a row or with two, and a unit or candidate that is none of the row's query.
     """
@@ -58,8 +63,30 @@ def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
         _known(where, "verdict", row["verdict"], VERDICTS)
         _labels_of_query(where, row, ("required",), "cells", *names[query])
     every_unit = {unit for _, own in names.values() for unit in own}
+    if rows["narrow"]:
+        _second_round(index, rows, names)
     for where, row in rows["corrections"]:
         _correction(where, row, names, every_unit)
+
+
+def _second_round(
+    index: Mapping[str, Any], rows: Mapping[str, Placed], names: Mapping[str, tuple[set[str], set[str]]]
+) -> None:
+    again = {key: _each_once(key, "query", index["queries"], rows[key]) for key in ("narrow", "again_a", "again_b")}
+    for query, (where, row) in again["narrow"].items():
+        for unit in _parts(where, row, "units", _NARROWED):
+            _known(where, "replaced unit", unit["replaces"], names[query][1])
+            _known(where, "session", unit["session"], index["queries"][query]["sessions"])
+    for key in ("again_a", "again_b"):
+        for query, (where, row) in again[key].items():
+            candidates, units = names[query]
+            narrower = {f"{query}.{unit['unit']}" for unit in again["narrow"][query][1]["units"]}
+            _labels_of_query(where, row, (), "cells", candidates, units | narrower)
+    for query, (where, row) in again["again_b"].items():
+        own, other = ({(c, u) for c, u, _ in r["cells"]} for r in (row, again["again_a"][query][1]))
+        if own != other:
+            c, u = min(own ^ other)
+            raise InputError(f"{where}: query {query}: cell {c} {u} is labelled in one pass alone; {_FIX}")
 
 
 def _each_once(labelling_pass: str, key: str, wanted: Iterable[str], rows: Placed) -> dict[str, tuple[str, Mapping]]:

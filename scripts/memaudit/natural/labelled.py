@@ -9,7 +9,9 @@ Two packages come of them (layout: docs/coverage_packages.md): the *primary* one
 
 Coverage of the adjudicated package is b's label wherever b gave one (all of a2's positive cells and a seeded
 sample of its zero cells), else a2's, which is then 0. Corrections stand above the passes: those of units count in
-both packages, those of coverage in the adjudicated one. No text of the source is held: sessions, quotes, raw
+both packages, those of coverage in the adjudicated one. The second round (`second_round`) comes last: narrowed units
+stand in for what either pass required, and where the passes labelled a cell again, that label is theirs and no
+correction of the first counts. No text of the source is held: sessions, quotes, raw
 spans, questions and answers are pointers with counts.
 """
 
@@ -22,6 +24,7 @@ from .conversations import SEPARATOR
 from .coverage_rows import QuestionPointer, coverage_label, read_pointer
 from .labelling import WORD_LIMIT, Frame
 from .pointers import Sessions, pointer_row, question_pointer
+from .second_round import NO_SECOND_ROUND, SecondRound
 from .turns import RAW_SPAN_WORDS
 
 GENERATOR = "natural100-a1"
@@ -35,6 +38,7 @@ _CLIP = {
     "compound_update": (10, 45),
 }
 _SUPERSEDED = "superseded"
+UNSCORED = ("ambiguous", "rejected")
 
 
 def index_of(frame: Frame) -> dict[str, Any]:
@@ -80,6 +84,7 @@ def package_tables(
     a2: Iterable[Mapping],
     b: Iterable[Mapping] = (),
     corrections: Iterable[Mapping] = (),
+    second: SecondRound = NO_SECOND_ROUND,
     *,
     by_b: bool,
 ) -> dict[str, list[dict[str, Any]]]:
@@ -89,41 +94,47 @@ def package_tables(
     superseded where the query does not require it.
     """
     made, judged = {row["session"]: row for row in a1}, {row["query"]: row for row in b}
-    mended = _Mended(corrections)
+    corrections = list(corrections)
+    units, coverage = corrected_units(corrections), corrected_coverage(corrections)
     tables: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("queries", "experiences", "units", "candidates", "coverage", "decisions")
     }
     for labels in sorted(a2, key=lambda row: _id(index, row["query"])):
         verdict = judged.get(labels["query"])
         status = None if verdict is None else status_of(verdict, labels)
-        if by_b and status in ("ambiguous", "rejected"):
+        if by_b and status in UNSCORED:
             continue
-        query = _Query(index, made, labels)
-        required = verdict["required"] if by_b else labels["required"]
+        query = _Query(index, made, labels, second)
+        required = second.required(query.name, (verdict if by_b else labels)["required"])
         tables["queries"].append(query.row(required, status if by_b else None))
         tables["experiences"] += query.experiences()
-        tables["units"] += query.units(mended, required)
+        tables["units"] += query.units(units, required)
         tables["candidates"] += query.candidates()
-        values = mended.coverage.get(labels["query"], {}) if by_b else {}
-        tables["coverage"] += query.coverage(None if verdict is None else verdict["cells"], by_b, values)
-        if by_b:
-            tables["decisions"].append(query.decision(verdict, status))
+        rows = query.coverage(None if verdict is None else verdict["cells"], by_b, coverage.get(query.name, {}))
+        tables["coverage"] += rows
+        tables["decisions"] += [query.decision(verdict, status)] if by_b else query.cell_decisions(rows, status)
     return tables
 
 
-def decisions(index: Mapping[str, Any], a2: Iterable[Mapping], b: Iterable[Mapping]) -> list[dict[str, Any]]:
+def decisions(
+    index: Mapping[str, Any], a2: Iterable[Mapping], b: Iterable[Mapping], second: SecondRound = NO_SECOND_ROUND
+) -> list[dict[str, Any]]:
     """Rows of adjudication_decisions.jsonl: every query, those that are not scored too."""
     labels = {row["query"]: row for row in a2}
-    rows = [_Query(index, {}, labels[row["query"]]).decision(row, status_of(row, labels[row["query"]])) for row in b]
+    rows = [
+        _Query(index, {}, labels[row["query"]], second).decision(row, status_of(row, labels[row["query"]])) for row in b
+    ]
     return sorted(rows, key=lambda row: row["query_id"])
 
 
-def short_names(index: Mapping[str, Any], a1: Iterable[Mapping], a2: Iterable[Mapping]) -> dict[str, str]:
+def short_names(
+    index: Mapping[str, Any], a1: Iterable[Mapping], a2: Iterable[Mapping], second: SecondRound = NO_SECOND_ROUND
+) -> dict[str, str]:
     """Id of a unit or candidate in the packages -> its short name in the labels."""
     made, names = {row["session"]: row for row in a1}, {}
     for labels in a2:
         query = _Query(index, made, labels)
-        own = [f"{query.name}.{d['unit']}" for d in labels["derived"]]
+        own = [*(f"{query.name}.{d['unit']}" for d in labels["derived"]), *second.units(query.name)]
         for s in query.entry["sessions"]:
             own += [f"{s}.raw", *(f"{s}.{u['unit']}" for u in made[s]["units"])]
             own += [f"{s}.{c['candidate']}" for c in made[s]["candidates"]]
@@ -147,29 +158,40 @@ def _id(index: Mapping[str, Any], name: str) -> str:
     return index["queries"][name]["pointer"]["question_id"]
 
 
-class _Mended:
-    """Corrections by what they are of: unit -> what replaces its text, kind or pointer; query -> cell -> value."""
+def corrected_units(corrections: Iterable[Mapping]) -> dict[str, dict[str, Any]]:
+    """Unit -> what replaces its text, kind or pointer."""
+    units: dict[str, dict[str, Any]] = {}
+    for row in corrections:
+        if row["what"] != "coverage":
+            key, value = {
+                "unit_text": ("text", row.get("text")),
+                "unit_kind": ("kind", row.get("unit_kind")),
+                "quote": ("pointer", row.get("pointer")),
+            }[row["what"]]
+            units.setdefault(row["unit"], {})[key] = value
+    return units
 
-    def __init__(self, corrections: Iterable[Mapping]) -> None:
-        self.units: dict[str, dict[str, Any]] = {}
-        self.coverage: dict[str, dict[tuple[str, str], float]] = {}
-        for row in corrections:
-            if row["what"] == "coverage":
-                self.coverage.setdefault(row["query"], {})[row["candidate"], row["unit"]] = float(row["value"])
-            else:
-                key, value = {
-                    "unit_text": ("text", row.get("text")),
-                    "unit_kind": ("kind", row.get("unit_kind")),
-                    "quote": ("pointer", row.get("pointer")),
-                }[row["what"]]
-                self.units.setdefault(row["unit"], {})[key] = value
+
+def corrected_coverage(corrections: Iterable[Mapping]) -> dict[str, dict[tuple[str, str], float]]:
+    """Query -> (candidate, unit) -> coverage."""
+    cells: dict[str, dict[tuple[str, str], float]] = {}
+    for row in corrections:
+        if row["what"] == "coverage":
+            cells.setdefault(row["query"], {})[row["candidate"], row["unit"]] = float(row["value"])
+    return cells
 
 
 class _Query:
     """One query's rows; short names become ids: {question id}::{session id}::{u1, c1, raw}, {question id}::{d1}."""
 
-    def __init__(self, index: Mapping[str, Any], made: Mapping[str, Mapping], labels: Mapping[str, Any]) -> None:
-        self.name, self.labels, self.made = labels["query"], labels, made
+    def __init__(
+        self,
+        index: Mapping[str, Any],
+        made: Mapping[str, Mapping],
+        labels: Mapping[str, Any],
+        second: SecondRound = NO_SECOND_ROUND,
+    ) -> None:
+        self.name, self.labels, self.made, self.second = labels["query"], labels, made, second
         self.entry, self.sessions = index["queries"][self.name], index["sessions"]
         self.query_id = self.entry["pointer"]["question_id"]
 
@@ -184,6 +206,10 @@ class _Query:
     def ids(self, names: Iterable[str]) -> list[str]:
         return sorted(map(self.id, names))
 
+    @property
+    def primary_required(self) -> list[str]:
+        return self.second.required(self.name, self.labels["required"])
+
     def row(self, required: Sequence[str], status: str | None) -> dict[str, Any]:
         row = {
             "query_id": self.query_id,
@@ -193,7 +219,7 @@ class _Query:
             "answer_session_ids": [self.sessions[s]["session_id"] for s in self.entry["sessions"]],
         }
         if status is not None:
-            row |= {"primary_required_unit_ids": self.ids(self.labels["required"]), "adjudication_status": status}
+            row |= {"primary_required_unit_ids": self.ids(self.primary_required), "adjudication_status": status}
         return row
 
     def experiences(self) -> list[dict[str, Any]]:
@@ -208,13 +234,15 @@ class _Query:
             for s in self.entry["sessions"]
         ]
 
-    def units(self, mended: _Mended, required: Sequence[str]) -> list[dict[str, Any]]:
+    def units(self, corrected: Mapping[str, Mapping], required: Sequence[str]) -> list[dict[str, Any]]:
         rows = [(s, f"{s}.{u['unit']}", u) for s in self.entry["sessions"] for u in self.made[s]["units"]]
         rows += [(d["session"], f"{self.name}.{d['unit']}", d) for d in self.labels["derived"]]
+        narrow = self.second.units(self.name)
+        rows += [(unit["session"], name, unit) for name, unit in narrow.items()]
         # A question may ask for the earlier state too: what it requires is not superseded for it.
-        stale = set(self.labels["stale"]) - set(required)
+        stale = set(self.labels["stale"]) - {narrow[u]["replaces"] if u in narrow else u for u in required}
         return [
-            self._unit(session, name, {**unit, **mended.units.get(name, {})}, name in stale)
+            self._unit(session, name, {**unit, **corrected.get(name, {})}, name in stale)
             for session, name, unit in rows
         ]
 
@@ -233,7 +261,7 @@ class _Query:
             "source_spans": [span],
             "timestamp": self.sessions[session]["date"],
             "state": _SUPERSEDED if stale else "active",
-            "annotator_ids": ["A1" if name.startswith(session) else "A2"],
+            "annotator_ids": ["A1" if name.startswith(session) else "narrow" if "replaces" in unit else "A2"],
         }
 
     def candidates(self) -> list[dict[str, Any]]:
@@ -252,18 +280,21 @@ class _Query:
         return rows
 
     def coverage(
-        self, cells: Sequence[Sequence] | None, by_b: bool, mended: Mapping[tuple[str, str], float]
+        self, cells: Sequence[Sequence] | None, by_b: bool, corrected: Mapping[tuple[str, str], float]
     ) -> list[dict[str, Any]]:
         by_a = {(c, u): v for c, u, v in self.labels["coverage"]}
         if cells is None:
             return [self._cell(cell, v, {A: v}) for cell, v in sorted(by_a.items())]
+        again_a, again_b = self.second.values(self.name)
+        by_b_ = {(c, u): v for c, u, v in cells} | again_b
         rows = []
-        for c, u, v in sorted(cells):
-            labels = {A: by_a.get((c, u), 0.0), B: v}
-            rows.append(self._cell((c, u), mended.get((c, u), labels[B if by_b else A]), labels))
-        framed = {(c, u) for c, u, _ in cells}
-        # Off the frame nobody but the correction labelled the cell: no `labels`, which would put it on the frame.
-        rows += [self._cell(cell, value) for cell, value in sorted(mended.items()) if cell not in framed]
+        for cell, v in sorted(by_b_.items()):
+            labels = {A: again_a.get(cell, by_a.get(cell, 0.0)), B: v}
+            value = labels[B] if cell in again_b else corrected.get(cell, labels[B])
+            rows.append(self._cell(cell, value if by_b else labels[A], labels))
+        if by_b:
+            # Nobody but the correction labelled these cells: no `labels`, which would put them on the frame.
+            rows += [self._cell(cell, v) for cell, v in sorted(corrected.items()) if cell not in by_b_]
         return rows
 
     def _cell(self, cell: tuple[str, str], value: float, labels: Mapping[str, float] | None = None) -> dict[str, Any]:
@@ -275,14 +306,34 @@ class _Query:
         }
         return row if labels is None else row | {"labels": dict(labels)}
 
+    def cell_decisions(self, rows: Iterable[Mapping[str, Any]], status: str | None) -> list[dict[str, Any]]:
+        """What the adjudication made of each label of the primary package: the query's status where it is not scored,
+        else whether b's label is the same."""
+        if status is None:
+            return []
+        return [
+            {
+                "query_id": self.query_id,
+                "candidate_id": row["candidate_id"],
+                "unit_id": row["unit_id"],
+                "status": status
+                if status in UNSCORED
+                else "accepted"
+                if row["labels"][A] == row["labels"][B]
+                else "corrected",
+            }
+            for row in rows
+        ]
+
     def decision(self, b: Mapping[str, Any], status: str) -> dict[str, Any]:
-        required, primary = self.ids(b["required"]), self.ids(self.labels["required"])
+        required, primary = self.ids(self.second.required(self.name, b["required"])), self.ids(self.primary_required)
+        edges = {(c, u): v for c, u, v in b["cells"]} | self.second.values(self.name)[1]
         return {
             "query_id": self.query_id,
             "status": status,
             "required_unit_ids": required,
             "primary_required_unit_ids": primary,
             "required_changed": required != primary,
-            "coverage_edges": [[self.id(c), self.id(u), v] for c, u, v in b["cells"] if v > 0],
+            "coverage_edges": [[self.id(c), self.id(u), v] for (c, u), v in sorted(edges.items()) if v > 0],
             "rationale": b["reason"],
         }

@@ -127,6 +127,17 @@ def query_bundle(name: str, frame: Frame, made: Mapping[str, Mapping], derived: 
 
     `made`: a1's rows by session name; `derived`: units that a2 added (shown to b as any other unit).
     """
+    lines = [*question_lines(name, frame), "## Evidence units", ""]
+    for session_name in frame.sessions_of[name]:
+        for unit in made[session_name]["units"]:
+            lines.append(f"{session_name}.{unit['unit']} ({unit['kind']}): {unit['text']}")
+    lines += [f"{name}.{unit['unit']} ({unit['kind']}): {unit['text']}" for unit in derived]
+    lines += ["", "## Candidate memories", "", *(line for _, line in candidate_lines(name, frame, made))]
+    return "\n".join([*lines, ""])
+
+
+def question_lines(name: str, frame: Frame) -> list[str]:
+    """What every bundle of a query begins with: question, gold answer, sessions by date, assistant turns shortened."""
     example = frame.queries[name]
     lines = [
         f"# Query {name}",
@@ -141,19 +152,18 @@ def query_bundle(name: str, frame: Frame, made: Mapping[str, Mapping], derived: 
         for n, turn in enumerate(cut(session, WORD_LIMIT).turns):
             if not turn.is_blank:
                 lines += [f"[turn {n}] {turn.role}: {_shortened(turn.role, turn.content)}", ""]
-    lines += ["## Evidence units", ""]
-    for session_name in frame.sessions_of[name]:
-        for unit in made[session_name]["units"]:
-            lines.append(f"{session_name}.{unit['unit']} ({unit['kind']}): {unit['text']}")
-    lines += [f"{name}.{unit['unit']} ({unit['kind']}): {unit['text']}" for unit in derived]
-    lines += ["", "## Candidate memories", ""]
+    return lines
+
+
+def candidate_lines(name: str, frame: Frame, made: Mapping[str, Mapping]) -> list[tuple[str, str]]:
+    """(name, line) of each candidate of a query."""
+    lines = []
     for session_name in frame.sessions_of[name]:
         session = frame.sessions[session_name]
-        if made[session_name]["units"]:
-            lines.append(f"{session_name}.raw (raw_span): {_raw_text(session)}")
-        for candidate in made[session_name]["candidates"]:
-            lines.append(f"{session_name}.{candidate['candidate']} ({candidate['type']}): {candidate['text']}")
-    return "\n".join([*lines, ""])
+        own = [("raw", "raw_span", _raw_text(session))] if made[session_name]["units"] else []
+        own += [(c["candidate"], c["type"], c["text"]) for c in made[session_name]["candidates"]]
+        lines += [(f"{session_name}.{part}", f"{session_name}.{part} ({kind}): {text}") for part, kind, text in own]
+    return lines
 
 
 def _shortened(role: str, content: str) -> str:
@@ -203,8 +213,9 @@ def runs_of(texts: Iterable[str]) -> set[tuple[str, ...]]:
 
 
 def texts_of(row: Mapping[str, Any]) -> list[str]:
-    """Every text that a labeller wrote in a row of a1, a2, b or the corrections."""
-    inner = [part["text"] for key in ("units", "candidates", "derived") for part in row.get(key, ())]
+    """Every text that a labeller wrote in a row of any pass or of the corrections."""
+    parts = [part for key in ("units", "candidates", "derived") for part in row.get(key, ())]
+    inner = [part[key] for part in parts for key in ("text", "reason") if key in part]
     return [*inner, *(row[key] for key in ("note", "reason", "text") if row.get(key))]
 
 
@@ -237,23 +248,23 @@ def take_a1(rows: Iterable[Mapping], wanted: Mapping[str, Session]) -> list[dict
     """
     found: list[str] = []
     taken = {}
-    for row in _once(rows, "session", wanted, found):
+    for row in once(rows, "session", wanted, found):
         session, problems = wanted[row["session"]], []
         units = _units(row.get("units"), session, MOST_UNITS, problems)
         candidates = []
-        for n, given in enumerate(_list(row.get("candidates"), "candidates", problems), start=1):
+        for n, given in enumerate(list_of(row.get("candidates"), "candidates", problems), start=1):
             where = f"candidate {n}"
             if given.get("type") not in TYPES:
                 problems.append(f"{where}: type {given.get('type')!r} is none of {', '.join(TYPES)}")
             candidates.append({"candidate": f"c{n}", "type": given.get("type"), "text": given.get("text")})
-            problems += _text_problems(where, given.get("text"), [session_text(session)])
+            problems += text_problems(where, given.get("text"), [session_text(session)])
         if units and not {"atomic_fact", "summary"} <= {c["type"] for c in candidates}:
             problems.append("a session with units needs at least one atomic_fact and a summary")
         if candidates and not units:
             problems.append("candidates without an evidence unit")
         found += [f"{row['session']}: {p}" for p in problems]
         taken[row["session"]] = {"session": row["session"], "units": units, "candidates": candidates}
-    return _all(taken, "session", wanted, found)
+    return all_of(taken, "session", wanted, found)
 
 
 def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], wanted: Sequence[str]) -> list[dict]:
@@ -264,23 +275,23 @@ def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], 
     """
     found: list[str] = []
     taken = {}
-    for row in _once(rows, "query", wanted, found):
+    for row in once(rows, "query", wanted, found):
         name, problems = row["query"], []
-        sources = _sources(frame, name)
+        sources = sources_of(frame, name)
         derived = []
-        for n, given in enumerate(_list(row.get("derived", []), "derived", problems), start=1):
+        for n, given in enumerate(list_of(row.get("derived", []), "derived", problems), start=1):
             where = f"derived unit {n}"
             if given.get("session") not in frame.sessions_of[name]:
                 problems.append(f"{where}: session {given.get('session')!r} is none of the query's")
                 continue
             (unit,) = _units([given], frame.sessions[given["session"]], 1, problems, where) or ({},)
-            problems += _text_problems(where, given.get("text"), sources)
+            problems += text_problems(where, given.get("text"), sources)
             derived.append({**unit, "unit": f"d{n}", "session": given["session"]})
         units = {*units_of(frame, made, name), *(f"{name}.{d['unit']}" for d in derived)}
         candidates = candidates_of(frame, made, name)
         required, stale = (_names(row.get(key, []), key, units, problems) for key in ("required", "stale"))
-        coverage = _cells(row.get("coverage"), candidates, units, LEVELS, problems)
-        problems += _text_problems("note", row.get("note") or "-", sources)
+        coverage = checked_cells(row.get("coverage"), candidates, units, LEVELS, problems)
+        problems += text_problems("note", row.get("note") or "-", sources)
         found += [f"{name}: {p}" for p in problems]
         taken[name] = {
             "query": name,
@@ -290,7 +301,7 @@ def take_a2(rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], 
             "coverage": coverage,
             "note": row.get("note") or "",
         }
-    return _all(taken, "query", wanted, found)
+    return all_of(taken, "query", wanted, found)
 
 
 def take_b(
@@ -303,15 +314,15 @@ def take_b(
     """
     found: list[str] = []
     taken = {}
-    for row in _once(rows, "query", cells, found):
+    for row in once(rows, "query", cells, found):
         name, problems = row["query"], []
         frame_cells = set(cells[name])
         if row.get("verdict") not in VERDICTS:
             problems.append(f"verdict {row.get('verdict')!r} is none of {', '.join(VERDICTS)}")
-        problems += _text_problems("reason", row.get("reason"), _sources(frame, name))
+        problems += text_problems("reason", row.get("reason"), sources_of(frame, name))
         required = _names(row.get("required", []), "required", set(units[name]), problems)
         candidates, unit_names = {c for c, _ in frame_cells}, {u for _, u in frame_cells}
-        labelled = _cells(row.get("cells"), candidates, unit_names, (0.0, *LEVELS), problems)
+        labelled = checked_cells(row.get("cells"), candidates, unit_names, (0.0, *LEVELS), problems)
         given = {(c, u) for c, u, _ in labelled}
         problems += [f"cell {c} {u} is not labelled" for c, u in sorted(frame_cells - given)]
         problems += [f"cell {c} {u} is not among the cells to label" for c, u in sorted(given - frame_cells)]
@@ -323,7 +334,7 @@ def take_b(
             "required": required,
             "cells": labelled,
         }
-    return _all(taken, "query", cells, found)
+    return all_of(taken, "query", cells, found)
 
 
 def take_corrections(
@@ -348,9 +359,9 @@ def take_corrections(
         if not queries or kept.get("query", queries[0]) not in queries:
             found.append(f"{where}: {unit!r} is no unit of {row.get('query', 'any query')}")
             continue
-        sources = [text for query in queries for text in _sources(frame, query)]
+        sources = [text for query in queries for text in sources_of(frame, query)]
         for key in ("text", "reason", "kind"):
-            found += _text_problems(f"{where}: {key}", kept[key], sources) if key in kept else []
+            found += text_problems(f"{where}: {key}", kept[key], sources) if key in kept else []
         if what == "coverage":
             if kept["candidate"] not in candidates_of(frame, made, kept["query"]):
                 found.append(f"{where}: {kept['candidate']!r} is no candidate of {kept['query']}")
@@ -404,7 +415,8 @@ def candidates_of(frame: Frame, made: Mapping[str, Mapping], query: str) -> list
     return names
 
 
-def _sources(frame: Frame, query: str) -> list[str]:
+def sources_of(frame: Frame, query: str) -> list[str]:
+    """The source's texts that labels of the query may not repeat: question, gold answer, whole sessions."""
     example = frame.queries[query]
     return [
         example.question,
@@ -415,14 +427,14 @@ def _sources(frame: Frame, query: str) -> list[str]:
 
 def _units(given: Any, session: Session, most: int, problems: list[str], where: str = "") -> list[dict[str, Any]]:
     units = []
-    rows = _list(given, "units", problems)
+    rows = list_of(given, "units", problems)
     if len(rows) > most:
         problems.append(f"{len(rows)} units, at most {most}")
     for n, row in enumerate(rows, start=1):
         place = where or f"unit {n}"
         if row.get("kind") not in KINDS:
             problems.append(f"{place}: kind {row.get('kind')!r} is none of {', '.join(KINDS)}")
-        problems += _text_problems(place, row.get("text"), [session_text(session)])
+        problems += text_problems(place, row.get("text"), [session_text(session)])
         try:
             pointer = quote_pointer(session, row.get("turn"), row.get("quote"))
         except InputError as error:
@@ -432,14 +444,16 @@ def _units(given: Any, session: Session, most: int, problems: list[str], where: 
     return units
 
 
-def _text_problems(where: str, text: Any, sources: Iterable[str]) -> list[str]:
+def text_problems(where: str, text: Any, sources: Iterable[str]) -> list[str]:
+    """What is wrong with a labeller's own text: missing, or more words of a source in a row than LONGEST_SHARED_RUN."""
     if not isinstance(text, str) or not text.strip():
         return [f"{where}: the text is missing"]
     run = shared_run(text, sources)
     return [] if run is None else [f"{where}: more than {LONGEST_SHARED_RUN} words of the source in a row: {run!r}"]
 
 
-def _once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> list[Mapping]:
+def once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> list[Mapping]:
+    """The rows of what is asked for; into `found` goes what nobody asked for, and what stands more than once."""
     rows = list(rows)
     times = Counter(row.get(key) for row in rows)
     found += [f"{key} {name!r} is none of those asked for" for name in times if name not in wanted]
@@ -447,14 +461,15 @@ def _once(rows: Iterable[Mapping], key: str, wanted: Any, found: list[str]) -> l
     return [row for row in rows if row.get(key) in wanted]
 
 
-def _all(taken: Mapping[str, dict], key: str, wanted: Iterable[str], found: list[str]) -> list[dict]:
+def all_of(taken: Mapping[str, dict], key: str, wanted: Iterable[str], found: list[str]) -> list[dict]:
+    """The rows in the order of their names. Raises Problems: everything `found`, and what has no row."""
     found += [f"{key} {name} is missing" for name in wanted if name not in taken]
     if found:
         raise Problems(found)
     return [taken[name] for name in sorted(taken)]
 
 
-def _list(value: Any, key: str, problems: list[str]) -> list[Mapping]:
+def list_of(value: Any, key: str, problems: list[str]) -> list[Mapping]:
     if isinstance(value, list) and all(isinstance(v, Mapping) for v in value):
         return value
     problems.append(f"{key} is not a list of objects")
@@ -468,7 +483,8 @@ def _names(value: Any, key: str, known: set[str], problems: list[str]) -> list[s
     return sorted(dict.fromkeys(map(str, names)))
 
 
-def _cells(value: Any, candidates: Any, units: Any, levels: Sequence[float], problems: list[str]) -> list[list]:
+def checked_cells(value: Any, candidates: Any, units: Any, levels: Sequence[float], problems: list[str]) -> list[list]:
+    """[candidate, unit, value] of a row, sorted; into `problems` goes what is no cell, unknown, repeated, no level."""
     if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 3 for v in value):
         problems.append("cells or coverage must be a list of [candidate, unit, value]")
         return []

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..natural import strict_json
 from .builder import Builder, some_of
+from .model import NO_TEXT
 from .registry import adapter, not_its_form, row_keys
 from .times import minute_stamp
 
@@ -50,7 +51,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         body = _as_text(row.get("content"))
         views = {"full": full_view(body, note), "metadata": metadata_view(note)}
         if not body.strip():
-            builder.skip("no text")
+            builder.skip(NO_TEXT)
             continue
         builder.add_views(
             row.get("id"),

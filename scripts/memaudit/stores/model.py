@@ -10,6 +10,8 @@ from typing import Any
 # Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
 MAX_PARSED = 48 << 20
 MEMORY, TOMBSTONE = "memory", "tombstone"
+# Why a row without a text is skipped.
+NO_TEXT = "no text"
 
 
 @dataclass(frozen=True)
