@@ -78,7 +78,7 @@ def times(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def losses(frame: pd.DataFrame) -> pd.DataFrame:
-    """Instances where another solver was faster to the proof, or proved what ours did not, or ended with a smaller gap."""
+    """Where another solver was faster to the proof, proved what ours did not, or ended with a smaller gap."""
     ours = frame[frame["solver"] == OURS].set_index([*INSTANCE, "limit"])
     others = frame[~frame["solver"].isin([OURS, "memaudit_curve"])]
     rows = []
