@@ -9,16 +9,18 @@ PYTHON ?= $(shell tools/find_python.sh 3.11 3.12 3.13)
 CORES ?= all
 # A configuration of your own: make reproduce CONFIG=my.yaml
 CONFIG ?= config/config.yaml
+# The results folder to verify: make verify RESULTS=results/natural
+RESULTS ?= results
 VENV := .venv
 PY := $(VENV)/bin/python
 SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural locomo verify test lint docs bench lock lock-check unlock clean
+.PHONY: help setup reproduce smoke natural locomo natural-text real-systems verify test lint docs judge bench lock lock-check unlock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.complete ## make the environment .venv, with the command .venv/bin/memaudit
 
@@ -47,8 +49,17 @@ locomo: no-space setup ## run it on LoCoMo: make locomo LOCOMO=<file>, into resu
 	@test -n "$(LOCOMO)" || { echo "error: say which file: make locomo LOCOMO=<file>" >&2; exit 1; }
 	$(SNAKEMAKE) --configfile config/locomo.yaml --config "locomo='$(LOCOMO)'"
 
-verify: setup ## check results/ again from its files alone: optima by an independent solver, scores, completeness
-	$(PY) -m memaudit verify results
+natural-text: setup ## natural100 with its texts filled in: make natural-text LONGMEMEVAL=<file>, into results/natural100_text/
+	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make natural-text LONGMEMEVAL=<file>" >&2; exit 1; }
+	$(PY) tools/natural100.py text "$(LONGMEMEVAL)" results/natural100_text
+
+# Never part of the pipeline or of continuous integration: environments of its own, Python 3.11 on Linux x86-64.
+real-systems: setup ## run real Mem0, A-Mem and Letta again: make real-systems LONGMEMEVAL=<file>, into .cache/real_systems/
+	@test -n "$(LONGMEMEVAL)" || { echo "error: say which file: make real-systems LONGMEMEVAL=<file>" >&2; exit 1; }
+	tools/real_systems/run.sh $(PY) "$(LONGMEMEVAL)" .cache/real_systems
+
+verify: setup ## check results/ (or RESULTS=<folder>) again from its files: optima by an independent solver, scores
+	$(PY) -m memaudit verify "$(RESULTS)"
 
 test: setup ## style, all tests, the unit tests on every other Python found, the lock file
 	@$(MAKE) --no-print-directory lint
@@ -62,6 +73,9 @@ lint: setup ## style of the Python code
 
 docs: setup ## write config/schema.json and the key tables of config/README.md anew
 	$(PY) tools/make_docs.py
+
+judge: setup ## fit the judge of coverage on natural100's labels: data/judge/proxy.json
+	$(PY) tools/fit_judge.py
 
 bench: setup ## measure the solver and the checkers
 	$(PY) tools/bench.py

@@ -10,6 +10,7 @@ include: "workflow/rules/packages.smk"
 include: "workflow/rules/solve.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/natural.smk"
+include: "workflow/rules/stores.smk"
 include: "workflow/rules/present.smk"
 
 

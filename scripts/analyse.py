@@ -3,24 +3,26 @@
 from pathlib import Path
 
 from job import log_to
-from memaudit.analysis import summary
-from memaudit.points_io import read_points
+from memaudit.analysis import curves, summary
 from memaudit.stage_io import stage_metadata
-from memaudit.table_io import read_table, write_table
+from memaudit.table_io import read_all, read_table, write_table
 
 log_to(snakemake.log)
 params, suite = snakemake.params, snakemake.wildcards.suite
 bootstrap = dict(params.bootstrap)
 packages = read_table(snakemake.input.packages, "packages")
-solutions = read_points("solutions", snakemake.input.solutions, snakemake.input.budgets)
-checks = read_points("checks", snakemake.input.checks, snakemake.input.budgets)
+solutions = read_all("solutions", snakemake.input.solutions)
+checks = read_all("checks", snakemake.input.checks)
+opt = read_all("curves", snakemake.input.curves)
 frames = {
+    "mean_curves": curves.mean_curves(opt, solutions),
+    "curve_counts": curves.curve_counts(opt, read_all("curve_checks", snakemake.input.curve_checks), params.solvers),
     "status_counts": summary.status_counts(solutions, checks),
     "audit": summary.audit_table(solutions, checks),
 }
 if snakemake.input.scores:
-    scores = read_points("scores", snakemake.input.scores, snakemake.input.budgets)
-    selections = read_points("selections", snakemake.input.selections, snakemake.input.budgets)
+    scores = read_all("scores", snakemake.input.scores)
+    selections = read_all("selections", snakemake.input.selections)
     notes = summary.text_notes({suite: params.texts_ours}, params.text_writers)
     frames["summary"] = summary.summarise(scores, notes=notes, **bootstrap)
     frames["paired"] = summary.paired(scores, params.references, **bootstrap)

@@ -1,26 +1,36 @@
-"""Rule check: the same optima by an independent solver; a mismatch stops the run."""
+"""Rule check: the same optima, and a sample of the curves, by an independent solver; a mismatch stops the run."""
 
 from pathlib import Path
 
 from job import log_to
-from memaudit.check.certify import check_solutions, raise_on_mismatch
+from memaudit.check.certify import Problems, check_solutions, define, raise_on_mismatch
+from memaudit.check.curves import Sample, check_curves, curve_faults, curves_of, mismatches, raise_on_faults, sampler
+from memaudit.check.prover import Prover
+from memaudit.check.rows import read_rows
 from memaudit.stage_io import stage_metadata
 from memaudit.table_io import expect, read_table, write_table
 
 log_to(snakemake.log)
-w, problem = snakemake.wildcards, snakemake.params.problem
-tables = {Path(f).stem: read_table(f, Path(f).stem) for f in snakemake.input.packages}
+w, given, params = snakemake.wildcards, snakemake.input, snakemake.params
+tables = {Path(f).stem: read_table(f, Path(f).stem) for f in given.packages}
 point = {"suite": w.suite, "cost_model": w.cost_model, "k": int(w.k), "saturation": w.saturation}
-solutions, selections = snakemake.input.solutions, snakemake.input.selections
+solutions, selections, curves = (
+    expect(read_table(given[kind], name), given[kind], **point)
+    for kind, name in (("solutions", "solutions"), ("selections", "solution_selections"), ("curves", "curves"))
+)
+curves = curves_of(curves)
+ids = {*solutions["package_id"].to_pylist(), *(curve.head["package_id"] for curve in curves)}
+problems = Problems(read_rows(tables, ids), define(**params.problem))
+solved = {}
 checks = check_solutions(
-    expect(read_table(solutions, "solutions"), solutions, **point, budget_spec=w.spec),
-    expect(read_table(selections, "solution_selections"), selections, **point),
-    tables,
-    w.solver,
-    problem["pools"],
-    problem["saturations"],
-    problem["cost_models"],
+    solutions, selections, {}, w.solver, **params.problem, limit=params.limit, solved=solved, problems=problems
 )
 raise_on_mismatch(checks)
-write_table(snakemake.output[0], "checks", checks, stage_metadata(snakemake.input, snakemake.params))
-print(f"{len(checks)} distinct optima checked by {w.solver}")
+raise_on_faults(curve_faults(curves, solutions.to_pylist(), problems))
+draw = sampler(set(solutions["budget"].to_pylist()), Sample(**params.sample))
+curve_checks = check_curves(curves, problems, Prover(w.solver, params.limit, solved), draw)
+raise_on_faults(mismatches(curve_checks))
+metadata = stage_metadata(given, params)
+write_table(snakemake.output.checks, "checks", checks, metadata)
+write_table(snakemake.output.curves, "curve_checks", curve_checks, metadata)
+print(f"{len(checks)} distinct optima and {len(curve_checks)} points of curves checked by {w.solver}")

@@ -23,10 +23,9 @@ rows = compare(
     read_table(snakemake.input.summary, "summary").to_pandas(),
     concat(read_table(f, "audit") for f in snakemake.input.audit).to_pandas(),
     values,
-    note,
 )
 columns = {name: rows[name].astype(object).where(rows[name].notna(), None).tolist() for name in rows}
 write_table(parquet, "published_comparison", columns, stage_metadata(snakemake.input, snakemake.params))
 write_csv(csv, read_table(parquet, "published_comparison"))
-write_text(markdown, to_markdown(published_document(rows)))
+write_text(markdown, to_markdown(published_document(rows, note)))
 print(rows["status"].str.split().str[0].value_counts().to_string())

@@ -10,6 +10,7 @@ log_to(snakemake.log)
 given, params = snakemake.input, snakemake.params
 queries = read_table(given.queries, "query_scores").to_pandas()
 answers = read_answers(given.answers)
-rows = downstream(snakemake.wildcards.suite, queries, answers, params.systems, given.answers)
+how = {"setting": dict(params.setting), **params.bootstrap}
+rows = downstream(snakemake.wildcards.suite, queries, answers, params.systems, given.answers, **how)
 write_table(snakemake.output[0], "downstream", rows, stage_metadata(given, params))
 print(f"{len(answers)} answers")

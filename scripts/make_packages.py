@@ -21,6 +21,7 @@ tables = package_tables(
     label_source=label_source(source),
     labels=made.labels,
     primary=made.primary,
+    statuses=made.statuses,
     unscored=made.unscored,
     warnings=made.warnings,
 )

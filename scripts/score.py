@@ -1,10 +1,12 @@
-"""Rule score: what each writer of a bundle keeps of a shard of packages at one budget, and its worth."""
+"""Rule score: what each writer of a bundle keeps of a shard of packages at each budget, and its worth."""
 
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from job import log_to
 from memaudit.analysis.scores import Scorer
-from memaudit.budgets import absolute, mean_total_cost
+from memaudit.budgets import amounts, mean_total_cost
 from memaudit.package_io import read_packages
 from memaudit.pools import BUILT_IN as POOLS
 from memaudit.problem import read_pool, read_problem
@@ -23,9 +25,9 @@ saturation = setting.saturations[w.saturation]
 packages = recost(
     read_packages(Path(snakemake.input.packages[0]).parent), w.cost_model, setting.cost_parameters[w.cost_model]
 )
-budget = absolute(w.spec, mean_total_cost(packages))
+budgets = amounts(params.budgets, mean_total_cost(packages))
 shard = [p for p in packages if in_shard(p, int(w.shard), params.shards)]
-point = {"suite": w.suite, "cost_model": w.cost_model, "k": int(w.k), "saturation": w.saturation, "budget": budget}
+point = {"suite": w.suite, "cost_model": w.cost_model, "k": int(w.k), "saturation": w.saturation}
 
 
 def read(name, files):
@@ -33,14 +35,16 @@ def read(name, files):
 
 
 solutions = merged_status(read("solutions", snakemake.input.solutions), read("checks", snakemake.input.checks))
-optima = selected_ids(read("solution_selections", snakemake.input.selections))
+selected = read("solution_selections", snakemake.input.selections)
+of_budget = {b: solutions.filter(pc.equal(solutions["budget"], b)) for b in budgets}
+optima = {b: selected_ids(selected.filter(pc.equal(selected["budget"], b))) for b in budgets}
 writers = [make_writer(name, part) for name, part in params.writers.items()]
 pools = {part["pool"]: read_pool(part["pool"], part["pool_definition"]) for part in params.writers.values()}
 
 scorers = {}
 scores, selections = [], []
-for writer, scored, chosen in kept(
-    writers, shard, packages, pools=pools, saturation=saturation, k=int(w.k), budget=budget, optima=optima
+for writer, budget, scored, chosen in kept(
+    writers, shard, packages, pools=pools, saturation=saturation, k=int(w.k), optima=optima
 ):
     key = len(scored)  # all packages, or those held out for learned writers
     if key not in scorers:
@@ -52,13 +56,13 @@ for writer, scored, chosen in kept(
         cost_model=w.cost_model,
         k=int(w.k),
         saturation=w.saturation,
-        budget_spec=w.spec,
+        budget_spec=budgets[budget],
         budget=budget,
-        opt=optimum_of(solutions, "full"),
+        opt=optimum_of(of_budget[budget], "full"),
     )
     scores.append(to_table("scores", rows))
     selections.append(to_table("selections", memories))
 metadata = stage_metadata(snakemake.input, params)
 write_table(snakemake.output.scores, "scores", concat(scores), metadata)
 write_table(snakemake.output.selections, "selections", concat(selections), metadata)
-print(f"{len(writers)} writers on {len(shard)} packages")
+print(f"{len(writers)} writers on {len(shard)} packages at {len(budgets)} budgets")

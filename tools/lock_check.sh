@@ -16,9 +16,9 @@ if ! tools/make_uv.sh "$python" 2>"$scratch/why"; then
     exit 1
 fi
 for version in 3.11 3.12 3.13; do
-    # connection-pool (a dependency of snakemake) is published as source only.
+    # connection-pool (a dependency of snakemake) and jsonpath-rw (of mlcroissant) are published as source only.
     .cache/uv/bin/uv pip install --quiet --dry-run --require-hashes --python-version "$version" \
-        --target "$scratch/$version" --only-binary :all: --no-binary connection-pool -r requirements.lock
+        --target "$scratch/$version" --only-binary :all: --no-binary connection-pool --no-binary jsonpath-rw -r requirements.lock
     .cache/uv/bin/uv pip compile --quiet --python-version "$version" --all-extras \
         --constraint requirements.lock pyproject.toml >"$scratch/resolved"
     echo "lock file: resolves for Python $version"

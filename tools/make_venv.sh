@@ -17,10 +17,12 @@ case $version in
     ;;
 esac
 
+# --clear would empty the folder that a link leads to, which others may use.
+[ ! -L "$folder" ] || { echo "error: $folder is a symbolic link; remove it, or touch $folder/.complete" >&2; exit 1; }
 echo "setting up $folder (Python $version, about a minute) ..."
 "$python" -m venv --clear "$folder"
-# connection-pool (a dependency of snakemake) is published as source only.
+# connection-pool (a dependency of snakemake) and jsonpath-rw (of mlcroissant) are published as source only.
 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    --require-hashes --only-binary=:all: --no-binary=connection-pool -r requirements.lock
+    --require-hashes --only-binary=:all: --no-binary=connection-pool,jsonpath-rw -r requirements.lock
 "$folder/bin/python" tools/link_package.py
 touch "$folder/.complete"

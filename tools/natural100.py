@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from memaudit.analysis.agreement import draw_frame  # noqa: E402
 from memaudit.errors import InputError  # noqa: E402
 from memaudit.natural import labelled, labelling  # noqa: E402
-from memaudit.natural.conversations import SEPARATOR  # noqa: E402
+from memaudit.natural.conversations import SEPARATOR, Example  # noqa: E402
 from memaudit.natural.conversations_io import load_examples  # noqa: E402
 from memaudit.natural.coverage_package import build_coverage  # noqa: E402
 from memaudit.natural.coverage_package_io import (  # noqa: E402
@@ -38,6 +38,7 @@ from memaudit.natural.coverage_package_io import (  # noqa: E402
     write_coverage_package,
 )
 from memaudit.natural.coverage_rows import MANIFEST, PARENT_DECISIONS, TABLE_FILES  # noqa: E402
+from memaudit.natural.label_files import check_labels  # noqa: E402
 from memaudit.natural.pointers import Sessions  # noqa: E402
 from memaudit.natural.strict_json import loads  # noqa: E402
 from memaudit.table_io import write_text  # noqa: E402
@@ -46,6 +47,7 @@ DATA = ROOT / "data" / "natural100"
 CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
+CORRECTION_FILES = ("units", "coverage", "own_words")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
 BATCHES_OF_SESSIONS, QUERIES_A_BATCH = 8, 20
@@ -62,7 +64,7 @@ def main() -> None:
     bundles_.add_argument("file")
     bundles_.add_argument("out")
     submit_ = commands.add_parser("submit")
-    submit_.add_argument("labelling_pass", choices=("a1", "a2", "b"))
+    submit_.add_argument("labelling_pass", choices=("a1", "a2", "b", "corrections"))
     submit_.add_argument("batch")
     submit_.add_argument("file")
     submit_.add_argument("labels")
@@ -105,8 +107,27 @@ def frame(file: str) -> labelling.Frame:
 
 def labels(labelling_pass: str) -> list[Mapping[str, Any]]:
     """All labels of a pass that were taken in, by batch."""
+    return [row for _, row in placed_labels(labelling_pass)]
+
+
+def placed_labels(labelling_pass: str) -> list[tuple[str, Any]]:
+    """The same with the file and line of each."""
     files = sorted((DATA / "labels" / labelling_pass).glob("*.jsonl"))
-    return [loads(line) for file in files for line in file.read_text("utf-8").split("\n") if line]
+    return [(f"{file}, line {n}", row) for file in files for n, row in rows_of(file)]
+
+
+def rows_of(file: Path) -> Iterable[tuple[int, Any]]:
+    """(line, value) of each line of JSON that is not blank; InputError naming file and line where one is none."""
+    try:
+        lines = file.read_text("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: no UTF-8 text ({error}); take the file from the release again") from error
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield number, loads(line)
+            except ValueError as error:
+                raise InputError(f"{file}, line {number}: no JSON ({error}); give the whole line") from error
 
 
 def index() -> Mapping[str, Any]:
@@ -187,11 +208,14 @@ def audit_frame() -> dict[str, list[tuple[str, str]]]:
 
 def submit(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
-    names = batches(which, whole).get(arguments.batch)
-    if names is None:
-        raise InputError(f"{arguments.batch} is none of {', '.join(batches(which, whole))}")
-    given = list(handed_in(Path(arguments.labels)))
-    if which == "a1":
+    known = CORRECTION_FILES if which == "corrections" else batches(which, whole)
+    if arguments.batch not in known:
+        raise InputError(f"{arguments.batch} is none of {', '.join(known)}")
+    names = batches(which, whole).get(arguments.batch, [])
+    given = [row for _, row in rows_of(Path(arguments.labels))]
+    if which == "corrections":
+        taken = labelling.take_corrections(given, whole, made_by_a1(), {r["query"]: r["derived"] for r in labels("a2")})
+    elif which == "a1":
         taken = labelling.take_a1(given, {name: whole.sessions[name] for name in names})
     elif which == "a2":
         taken = labelling.take_a2(given, whole, made_by_a1(), names)
@@ -212,11 +236,113 @@ def assemble(arguments: argparse.Namespace) -> None:
     write_text(DATA / "README.md", before + counts_table() + rest.partition(COUNTS_END)[2])
 
 
+# What the rows of a file hold, for the Croissant description: field -> type.
+FIELDS = {
+    "queries.jsonl": {"query_id": "Text", "category": "Text", "required_unit_ids": "Text"},
+    "experiences.jsonl": {"experience_id": "Text", "session_id": "Text", "timestamp": "Text"},
+    "evidence_units.jsonl": {"unit_id": "Text", "kind": "Text", "canonical_text": "Text", "state": "Text"},
+    "candidate_memories.jsonl": {
+        "candidate_id": "Text",
+        "experience_id": "Text",
+        "representation_type": "Text",
+        "serialized": "Text",
+        "cost": "Integer",
+    },
+    "coverage_matrix.jsonl": {"candidate_id": "Text", "unit_id": "Text", "coverage": "Float"},
+}
+
+
+def croissant(folder: Path) -> dict[str, Any]:
+    """The data set as Croissant 1.0 JSON-LD: each file of the packages with its hash, and what its rows hold."""
+    files, sets = [], []
+    for package in ("primary", "adjudicated"):
+        for name, fields in FIELDS.items():
+            file_id = f"{package}/{name}"
+            files.append({
+                "@type": "cr:FileObject", "@id": file_id, "name": file_id, "contentUrl": file_id,
+                "encodingFormat": "application/jsonlines",
+                "sha256": hashlib.sha256((folder / file_id).read_bytes()).hexdigest(),
+            })  # fmt: skip
+            table = file_id.removesuffix(".jsonl")
+            sets.append({
+                "@type": "cr:RecordSet", "@id": table, "name": table,
+                "field": [
+                    {
+                        "@type": "cr:Field", "@id": f"{table}/{field}", "name": field, "dataType": f"sc:{kind}",
+                        **({"repeated": True} if field.endswith("_ids") else {}),
+                        "source": {"fileObject": {"@id": file_id}, "extract": {"column": field}},
+                    }
+                    for field, kind in fields.items()
+                ],
+            })  # fmt: skip
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "name": "natural100",
+        "description": "100 MEMAUDIT packages over LongMemEval-S conversations, labelled in two independent passes by "
+        "a language model; conversations, questions and answers are pointers with hashes.",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "license": "https://creativecommons.org/licenses/by/4.0/",
+        "version": "1.0.0",
+        "datePublished": "2026-11-30",
+        "creator": {"@type": "sc:Organization", "name": "The MEMAUDIT developers"},
+        "citeAs": "See CITATION.cff, and cite LongMemEval (Wu et al., 2024).",
+        "isBasedOn": "LongMemEval (MIT, (c) 2024 Di Wu)",
+        "distribution": files,
+        "recordSet": sets,
+    }
+
+
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "samplingRate": "cr:samplingRate",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
 def counts_table() -> str:
     """The table of counts in the data card, between its marks."""
     content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
     statuses = Counter(row["status"] for row in labelled.decisions(content, a2, b))
     kinds = Counter(candidate["type"] for row in made for candidate in row["candidates"])
+    # A cell may stand in both files of corrections, with one value.
+    corrected = {
+        (row["what"].replace("_", " "), row.get("query"), row.get("candidate"), row["unit"])
+        for row in labels("corrections")
+    }
     rows = {
         "queries": len(content["queries"]),
         "sessions": len(content["sessions"]),
@@ -227,6 +353,7 @@ def counts_table() -> str:
         "positive coverage labels of pass A2": sum(len(row["coverage"]) for row in a2),
         "cells labelled by pass B": sum(len(row["cells"]) for row in b),
         "positive coverage labels of pass B": sum(v > 0 for row in b for _, _, v in row["cells"]),
+        **{f"corrections of {what}": n for what, n in sorted(Counter(what for what, *_ in corrected).items())},
         **{f"queries {status}": n for status, n in sorted(statuses.items())},
     }
     lines = [COUNTS_BEGIN, "| what | number |", "|---|---|", *(f"| {what} | {n:,} |" for what, n in rows.items())]
@@ -235,7 +362,9 @@ def counts_table() -> str:
 
 def assemble_into(folder: Path) -> dict[str, int]:
     """Write both packages and all decisions; returns how many queries have each status."""
-    content, made, a2, b = index(), labels("a1"), labels("a2"), labels("b")
+    content = index()
+    check_labels(content, {name: placed_labels(name) for name in ("a1", "a2", "b", "corrections")})
+    made, a2, b = labels("a1"), labels("a2"), labels("b")
     manifest = {
         "generator": labelled.GENERATOR,
         "allowed_inputs": ["the session's turns, cut at 1,800 words", "the session's date"],
@@ -246,23 +375,42 @@ def assemble_into(folder: Path) -> dict[str, int]:
         },
     }
     for name, by_b in (("primary", False), ("adjudicated", True)):
-        write_coverage_package(folder / name, labelled.package_tables(content, made, a2, b, by_b=by_b), manifest)
+        tables = labelled.package_tables(content, made, a2, b, labels("corrections"), by_b=by_b)
+        write_coverage_package(folder / name, tables, manifest)
     rows = labelled.decisions(content, a2, b)
     write_text(folder / PARENT_DECISIONS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     counts = dict(sorted(Counter(row["status"] for row in rows).items()))
     write_text(folder / "adjudication_summary.json", json.dumps(counts, indent=1) + "\n")
+    write_text(folder / "croissant.json", json.dumps(croissant(folder), indent=1) + "\n")
     return counts
 
 
+def refuse_other_dates(examples: Iterable[Example], file: str) -> None:
+    """Hashes of pointers are of texts alone; InputError where a session's date is not the one labelled."""
+    dates = {
+        SEPARATOR.join((example.question_id, session.session_id)): session.date_text
+        for example in examples
+        for session in example.answer_sessions
+    }
+    for name in ("primary", "adjudicated"):
+        table = DATA / name / TABLE_FILES["experiences"]
+        for number, row in rows_of(table):
+            date = dates.get(row["experience_id"])
+            if date != row["timestamp"]:
+                found = "missing" if date is None else f"dated {date}"
+                raise InputError(
+                    f"{file}: session {row['experience_id']} is {found}, and dated {row['timestamp']} in {table}, "
+                    f"line {number}; name the conversations that natural100 was made from"
+                )
+
+
 def text(arguments: argparse.Namespace) -> None:
-    sessions = Sessions(load_examples(arguments.file))
+    examples = load_examples(arguments.file)
+    sessions = Sessions(examples)
+    refuse_other_dates(examples, arguments.file)
     for name in ("primary", "adjudicated"):
         rows = {
-            table: [
-                labelled.with_texts(loads(line), sessions)
-                for line in (DATA / name / file).read_text("utf-8").split("\n")
-                if line
-            ]
+            table: [labelled.with_texts(row, sessions) for _, row in rows_of(DATA / name / file)]
             for table, file in TABLE_FILES.items()
             if (DATA / name / file).exists()
         }
@@ -270,15 +418,6 @@ def text(arguments: argparse.Namespace) -> None:
         kept = {key: value for key, value in manifest.items() if key not in ("schema_version", "counts", "files")}
         write_coverage_package(Path(arguments.out) / name, rows, kept)
         print(f"{Path(arguments.out) / name}: texts filled in")
-
-
-def handed_in(file: Path) -> Iterable[Mapping[str, Any]]:
-    for number, line in enumerate(file.read_text("utf-8").split("\n"), start=1):
-        if line.strip():
-            try:
-                yield loads(line)
-            except ValueError as error:
-                raise InputError(f"{file}: line {number}: {error}") from error
 
 
 if __name__ == "__main__":

@@ -27,19 +27,25 @@ def absolute(spec: str, mean: Fraction) -> int:
     return max(1, round(Fraction(Decimal(spec)) * mean)) if is_fraction(spec) else int(spec)
 
 
+def amounts(specs: Sequence[str], mean: Fraction) -> dict[int, str]:
+    """Amount -> the first of `specs` that comes to it, in declared order: duplicates are merged."""
+    first: dict[int, str] = {}
+    for spec in specs:
+        first.setdefault(absolute(spec, mean), spec)
+    return first
+
+
 def budget_rows(suite: str, cost_model: str, specs: Sequence[str], mean: Fraction) -> dict[str, list]:
     """Columns of table `budgets`: in declared order, a later spec of the same budget merges into the first."""
-    first: dict[int, str] = {}
-    amounts = [absolute(spec, mean) for spec in specs]
-    for spec, amount in zip(specs, amounts, strict=True):
-        first.setdefault(amount, spec)
+    first = amounts(specs, mean)
+    budgets = [absolute(spec, mean) for spec in specs]
     n = len(specs)
     return {
         "suite": [suite] * n,
         "cost_model": [cost_model] * n,
         "budget_spec": list(specs),
-        "budget": amounts,
-        "merged_into": [first[a] for a in amounts],
+        "budget": budgets,
+        "merged_into": [first[budget] for budget in budgets],
         "mean_total_cost": [float(mean)] * n,
         "fraction": [float(s) if is_fraction(s) else None for s in specs],
     }

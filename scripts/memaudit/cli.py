@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from .check.verify_io import verify_main
 from .errors import InputError
 from .natural.coverage_package_io import check_main
+from .stores.ingest_io import ingest_main
 
 # name -> (help, function of the remaining arguments that returns the exit status)
 COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
     "check-package": ("check a coverage package: ids, ranges, quotes, leaked questions", check_main),
+    "ingest": ("read an exported memory store: what is kept, skipped, odd", ingest_main),
     "verify": ("check that a finished results folder is whole, in its places and right", verify_main),
 }
 

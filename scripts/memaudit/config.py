@@ -14,7 +14,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -30,6 +30,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
+    WrapValidator,
     field_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -58,11 +59,21 @@ MAX_ENTRIES = 10_000
 MAX_SHARD = 1_000_000
 MAX_RESAMPLES = 1_000_000
 MAX_NODES = 10**15
+MAX_CHECK_SECONDS = 86_400
+MAX_SAMPLE = 10_000
 MAX_NAME = 100
 MAX_FOLDER = 1000
 # Values and levels of a rule's parameters.
 MAX_VALUES = 10_000
 MAX_LEVELS = 20
+# The pruning rules of exported stores (stores/pruning.py), and what their memories may cost besides a cost model.
+PRUNING_RULES = ("recency", "native_order", "salience", "upper_exact", "upper_greedy", "full_store")
+SAME, PAPER = "same", "paper"
+# Between a suite and its stores in the name of a union; no suite's or store's own name holds it.
+JOIN = "+"
+JOINT, ALONE = "joint", "alone"
+# Names so ending are of stores that a scripted model wrote.
+SCRIPTED = "-scripted"
 _EXPONENT = re.compile(r"([-+]?[0-9]+)(\.[0-9]*)?[eE]([-+]?)([0-9]{1,3})")
 # Concave functions people ask for by name; no finite list of lines equals them.
 CURVED = ("log", "log1p", "log2", "sqrt", "exp", "tanh", "power", "curved", "hill", "sigmoid", "arctan")
@@ -75,6 +86,8 @@ class Known:
     rules: Collection[str]
     distributions: Collection[str]
     suites: Collection[str]
+    synthetic: Collection[str]
+    stores: Collection[str]
     writers: Collection[str]
     pools: Collection[str]
     cost_models: Collection[str]
@@ -89,6 +102,19 @@ class Setting(NamedTuple):
     cost_model: str
     k: int
     saturation: str
+
+
+class Union(NamedTuple):
+    """Packages of a suite joined with exported stores. `alone`: the one store without the packages' candidates."""
+
+    suite: str
+    stores: tuple[str, ...]
+    alone: bool = False
+
+
+def base_suite(name: str) -> str:
+    """The suite that a union is of; a suite itself."""
+    return name.partition(JOIN)[0]
 
 
 # ---- validators: each raises PydanticCustomError("memaudit", message)
@@ -156,6 +182,25 @@ def _folder(text: str) -> str:
     return text
 
 
+def _memory_cost(name: str, info: ValidationInfo) -> str:
+    if name == costs.DECLARED:
+        raise _problem(f"memories declare no cost; write {SAME}, {PAPER} or a cost model of texts, such as words")
+    names = (SAME, PAPER, *info.context.cost_models)
+    _refuse_unknown("cost model", name, names, "; others go under the top-level key `cost_models`")
+    return name
+
+
+def _pruning_rule(name: str) -> str:
+    _refuse_unknown("pruning rule", name, PRUNING_RULES)
+    return name
+
+
+def _store_name(name: str) -> str:
+    if name == JOINT:
+        raise _problem(f"{name} is what the union of all compared stores is called; choose another name")
+    return name
+
+
 def _representation_type(name: str) -> str:
     """Other types than the known ones may come with natural packages; a near miss is a slip."""
     near = difflib.get_close_matches(name[:MAX_NAME].lower(), KNOWN_TYPES, n=1, cutoff=0.8)
@@ -214,7 +259,7 @@ def _whole(value: Any, least: int, most: int, what: str) -> int:
 class Budget:
     """A budget as written: `value` is absolute cost units (int) or a fraction of the mean total cost (float).
 
-    Source: protocol, "Budgets": 1 is absolute, 1.0 the whole. `spec` is its one spelling in paths and tables.
+    Source: protocol, "Budgets": 1 is absolute, 1.0 the whole. `spec` is its one spelling in tables.
     """
 
     value: int | float
@@ -252,6 +297,18 @@ def parse_budget(value: Any) -> Budget:
     if value > MAX_UNITS:
         raise _problem(f"{shown(value)} is above {MAX_UNITS}; give at most {MAX_UNITS} cost units, or a fraction")
     return Budget(value)
+
+
+ALL_BUDGETS = "all"
+
+
+def _declared(value: Any, parse: Callable[[Any], list[Budget]]) -> list[Budget]:
+    """A list of budgets; none for `all`, which declares no single one."""
+    if value == ALL_BUDGETS:
+        return []
+    if isinstance(value, list) and ALL_BUDGETS in value:
+        raise _problem("`all` stands alone; to have every budget beside declared ones, add the key `curve: true`")
+    return _not_empty(parse(value))
 
 
 def _parse_seeds(value: Any) -> tuple[int, ...]:
@@ -345,24 +402,32 @@ PoolName = Annotated[str, _reference("pool", "pools", "; others go under the top
 SaturationName = Annotated[str, AfterValidator(_saturation_name)]
 SolverName = Annotated[str, AfterValidator(_solver), WithJsonSchema({"enum": list(SOLVERS)})]
 SuiteName = Annotated[str, _reference("suite", "suites")]
+StoreName = Annotated[str, _reference("store", "stores")]
+MemoryCost = Annotated[str, AfterValidator(_memory_cost)]
+PruningRule = Annotated[str, AfterValidator(_pruning_rule), WithJsonSchema({"enum": list(PRUNING_RULES)})]
 WriterName = Annotated[str, _reference("writer", "writers")]
 NoiseRate = Annotated[float, Field(gt=0, le=1)]
 NotEmpty = AfterValidator(_not_empty)
 PathText = Annotated[str, AfterValidator(_path)]
 RepresentationType = Annotated[str, AfterValidator(_representation_type)]
 
+_BUDGET_SCHEMA = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": MAX_UNITS},
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+    ]
+}
 BudgetValue = Annotated[
     Budget,
     PlainValidator(parse_budget),
     PlainSerializer(lambda b: b.value),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 1, "maximum": MAX_UNITS},
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-            ]
-        }
-    ),
+    WithJsonSchema(_BUDGET_SCHEMA),
+]
+Budgets = Annotated[
+    list[BudgetValue],
+    WrapValidator(_declared),
+    PlainSerializer(lambda budgets: [b.value for b in budgets] or ALL_BUDGETS),
+    WithJsonSchema({"anyOf": [{"const": ALL_BUDGETS}, {"type": "array", "items": _BUDGET_SCHEMA, "minItems": 1}]}),
 ]
 Seeds = Annotated[
     tuple[int, ...],
@@ -422,9 +487,21 @@ class Section(BaseModel):
 class Suite(Section):
     """What every suite has, whatever its packages come from."""
 
-    budgets: Annotated[list[BudgetValue], NotEmpty] = Field(
+    budgets: Budgets = Field(
         description="Budgets: a whole number is absolute cost units, a decimal in (0, 1] a fraction of the "
-        "suite's mean total cost (1 is absolute, 1.0 the whole)."
+        "suite's mean total cost (1 is absolute, 1.0 the whole). `all`: OPT at every budget and nothing else; no "
+        "writer is scored."
+    )
+    about: Annotated[str, Field(max_length=300)] = Field(
+        "", description="A sentence on what the packages are; it stands with every table and figure of the suite."
+    )
+    curve: bool = Field(
+        False, description="Also give OPT at every budget (always so with `budgets: all`): table `curves`, a figure."
+    )
+    max_budget: BudgetValue | None = Field(
+        None,
+        description="Where these curves end, written like a budget; default: each at its package's total cost, from "
+        "which on nothing changes.",
     )
     cost_models: Annotated[list[CostModelName], NotEmpty] = Field(
         [costs.DECLARED], description=f"Names of cost models: {', '.join(COST_MODELS)}, or configured ones."
@@ -442,6 +519,18 @@ class Suite(Section):
     solvers: Annotated[list[SolverName], NotEmpty] = Field(
         ["cp_sat"], description=f"Independent solvers that check every optimum: {', '.join(SOLVERS)}."
     )
+    check_limit: Annotated[float, Field(gt=0, le=MAX_CHECK_SECONDS)] = Field(
+        60,
+        description="Seconds after which an independent solver stops: the optimum then stays `optimal`, not "
+        "`cross_checked`. cp_sat counts them deterministically (and stops for good after ten times as many of the "
+        "clock); the others have only those of the clock, ten times as many.",
+    )
+    check_sample: Annotated[int, Field(ge=0, le=MAX_SAMPLE)] = Field(
+        2,
+        description="How many jumps of each curve, besides its end, are solved again by the independent solvers, each "
+        "at its budget and at one unit less.",
+    )
+    check_seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = Field(0, description="Seed of the draw of these jumps.")
     quantize: Annotated[int, Field(ge=1, le=MAX_DENOMINATOR)] | None = Field(
         None,
         description="Round weights and coverage to multiples of 1/quantize first; for numbers that have more "
@@ -452,6 +541,28 @@ class Suite(Section):
         description="Search nodes after which a solve whose whole curve is out of reach too stops as `limit` (with a "
         "bound, and without a ratio).",
     )
+
+    @field_validator("max_budget")
+    @classmethod
+    def _of_a_curve(cls, value: Budget | None, info: ValidationInfo) -> Budget | None:
+        if value is not None and not info.data.get("curve", True) and info.data.get("budgets"):
+            raise _problem("the suite has no curve that it could end; add `curve: true`, or remove it")
+        return value
+
+    @field_validator("writers")
+    @classmethod
+    def _at_declared_budgets(cls, value: list[str] | str, info: ValidationInfo) -> list[str] | str:
+        if info.data.get("budgets") == [] and value not in ("all", []):
+            raise _problem(
+                "writers are scored at declared budgets, and `budgets: all` declares none; list budgets and add "
+                "`curve: true`, or remove the writers"
+            )
+        return value
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether OPT is given at every budget."""
+        return self.curve or not self.budgets
 
 
 _SOURCE = "Where the packages come from: `synthetic`, `longmemeval`, `locomo` or `coverage_package`."
@@ -517,13 +628,18 @@ class NaturalSuite(Suite):
         "labels are compared with the suite's own.",
     )
     compare_with: list[SuiteName] = Field(
-        [], description="Natural suites over the same candidates and units, labelled by others, to compare with."
+        [],
+        description="Natural suites over the same candidates and units, labelled by others, to compare with. Ratios "
+        "are compared where both have the same package, writer and absolute budget; a fraction comes to the same only "
+        "where the mean total costs do.",
     )
     robustness: Robustness | None = Field(
         Robustness(), description="Ranking of the writers under label noise, see below; null: none."
     )
     downstream: PathText | None = Field(
-        None, description="Answers of downstream systems (CSV or Parquet: query_id, system, correct, budget optional)."
+        None,
+        description="Answers of downstream systems (CSV or Parquet: query_id, system, correct; optional budget, "
+        "cost_model, k, saturation: without a budget an answer counts at each, without a setting in the first).",
     )
     downstream_systems: dict[str, WriterName] = Field(
         {}, description="`{system: writer}` where a system of `downstream` is not named like its writer."
@@ -532,6 +648,11 @@ class NaturalSuite(Suite):
         False,
         description="The suite is a package of the paper's own release: compared with the published natural values "
         "where its counts are the paper's.",
+    )
+    compare_stores: list[StoreName] = Field(
+        [],
+        description="Exported stores of this suite (top-level key `stores`), two or more, that also get a joint union: "
+        "one denominator with the memories of all of them, over the examples that each has a store for.",
     )
 
 
@@ -562,6 +683,9 @@ class LongMemEvalSuite(NaturalSuite):
     )
     word_limit: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Words of a session that are read (1800 in the paper); default: all."
+    )
+    strict: bool = Field(
+        False, description="Let every warning of the build (what is odd in the conversations) be an error."
     )
 
     @field_validator("file")
@@ -594,6 +718,9 @@ class LocomoSuite(NaturalSuite):
         "abstention",
         description="`abstention`: an adversarial question requires nothing and adds no weight; `evidence`: it "
         "requires the turn that its premise twists.",
+    )
+    strict: bool = Field(
+        False, description="Let every warning of the build (what is odd in the conversations) be an error."
     )
 
     @field_validator("file")
@@ -735,6 +862,75 @@ class WriterEntry(Section):
         return FILE_RULE.fullmatch(self.rule) is not None
 
 
+class StoreEntry(Section):
+    """A memory store that a system exported: scored under the union of its memories and a suite's packages."""
+
+    suite: SuiteName = Field(description="The natural suite whose examples the store is of.")
+    path: Annotated[PathText, NotEmpty] = Field(description="The export: a file, or a folder of one file an example.")
+    format: str | None = Field(None, description="Its format (docs/stores.md); default: guessed from the keys.")
+    view: str | None = Field(None, description="Which rendering of the memories is read; default: the format's first.")
+    parts: dict[str, PathText] = Field(
+        {}, description="Further files of an export in one file: `{history: file}`, `blocks` or `archival`."
+    )
+    instance_id: str | None = Field(None, description="The example that a file with one store is of.")
+    instance_key: str | None = Field(None, description="Dotted key of a row that holds its example's id.")
+    time_key: str | None = Field(None, description="Dotted key of a row that holds its time.")
+    columns: dict[str, str] = Field({}, description="`{role: dotted key}` of rows of any origin (format `generic`).")
+    coverage: PathText | None = Field(
+        None,
+        description="Labels of what the memories cover (JSON lines as coverage_scoring_calls.jsonl); default: such a "
+        "file beside the export.",
+    )
+    judge: Literal["proxy"] | None = Field(
+        None, description="Instead of labels: who judges coverage. `proxy`: the deterministic proxy, no model."
+    )
+    salience: PathText | None = Field(
+        None,
+        description="Salience of the memories (JSON lines as salience_scoring_calls.jsonl); default: such a file "
+        "beside the export, else what the export holds.",
+    )
+    cost_model: MemoryCost = Field(
+        SAME,
+        description="What memories cost. `same`: the suite's cost models on both sides, `declared` (which only "
+        "packages have) left out. `paper`: under `declared` they cost `words` (the paper's mixed setting), under "
+        "every other cost model the same. Another cost model: that one under `declared`.",
+    )
+    rules: Annotated[list[PruningRule], NotEmpty] | None = Field(
+        None,
+        description=f"Pruning rules: {', '.join(PRUNING_RULES)}; default: all that the export has what they need for. "
+        "upper_exact is always there.",
+    )
+    tombstones: bool = Field(True, description="Keep what the store held once as memories of type tombstone.")
+    strict: bool = Field(False, description="Let a partial export, or any warning of reading it, be an error.")
+    skip_empty: bool = Field(
+        False, description="Leave examples with an empty store out of all means (the paper's Mem0 and Letta rows do)."
+    )
+    demonstration: bool = Field(
+        False,
+        description="The store shows the method and not a system (a scripted model wrote it): captions say so, and it "
+        "is compared with no other.",
+    )
+
+    @field_validator("suite")
+    @classmethod
+    def _of_a_natural_suite(cls, value: str, info: ValidationInfo) -> str:
+        if value in info.context.synthetic:
+            raise _problem(f"{value} is synthetic, and no system was given its experiences; name a natural suite")
+        return value
+
+    @field_validator("judge")
+    @classmethod
+    def _one_source(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and info.data.get("coverage") is not None:
+            raise _problem("coverage is labelled already; keep `coverage` or `judge`")
+        return value
+
+    @property
+    def memory_cost(self) -> str | None:
+        """The cost model of memories under the suite's `declared` costs; None: no such setting."""
+        return {SAME: None, PAPER: "words"}.get(self.cost_model, self.cost_model)
+
+
 class Bootstrap(Section):
     """The bootstrap interval of every mean."""
 
@@ -756,6 +952,9 @@ class Config(Section):
         "results", description="Folder that everything produced goes to."
     )
     suites: Annotated[dict[Name, AnySuite], NotEmpty] = Field(description="`{name: suite}`, at least one.")
+    stores: dict[Annotated[Name, AfterValidator(_store_name)], StoreEntry] = Field(
+        {}, description="`{name: exported memory store}`, see docs/stores.md."
+    )
     writers: dict[Name, WriterEntry] = Field({}, description="`{name: writer}`.")
     cost_models: dict[Name, LinearCost] = Field({}, description="`{name: cost model}`, none named like a built-in.")
     pools: dict[Name, PoolEntry] = Field({}, description="`{name: pool}`, none named like a built-in.")
@@ -780,8 +979,10 @@ class Config(Section):
     # ---- what a workflow asks; `suite` is a name
 
     def suite_writers(self, suite: str) -> list[str]:
-        """Names of the suite's writers, in the order of the file."""
+        """Names of the suite's writers, in the order of the file; none where it declares no budget."""
         wanted = self.suites[suite].writers
+        if not self.suites[suite].budgets:
+            return []
         return list(self.writers) if wanted == "all" else list(wanted)
 
     def exact_writers(self, suite: str) -> list[str]:
@@ -798,9 +999,57 @@ class Config(Section):
         entry = self.suites[suite]
         return [Setting(c, k, s) for c in entry.cost_models for k in entry.k for s in entry.saturations]
 
+    def suite_stores(self, suite: str) -> list[str]:
+        """Names of the suite's exported stores, in the order of the file; none where it declares no budget."""
+        return [name for name, s in self.stores.items() if s.suite == suite and self.suites[suite].budgets]
+
+    def unions(self) -> dict[str, Union]:
+        """Name -> union, of every store the union and the store alone, of every comparison the joint union."""
+        out: dict[str, Union] = {}
+        for suite, entry in self.suites.items():
+            for store in self.suite_stores(suite):
+                out[f"{suite}{JOIN}{store}"] = Union(suite, (store,))
+                out[f"{suite}{JOIN}{store}{JOIN}{ALONE}"] = Union(suite, (store,), alone=True)
+            compared = getattr(entry, "compare_stores", ())
+            if compared and entry.budgets:
+                out[f"{suite}{JOIN}{JOINT}"] = Union(suite, tuple(compared))
+        return out
+
+    def union_settings(self, union: Union) -> list[Setting]:
+        """The suite's settings in which all of the union's memories have a cost."""
+        mixed = all(self.stores[store].memory_cost is not None for store in union.stores)
+        return [s for s in self.settings(union.suite) if mixed or s.cost_model != costs.DECLARED]
+
+    def store_paths(self, name: str) -> list[str]:
+        """The files and folders from outside that the store is read from, labels included."""
+        entry = self.stores[name]
+        return [path for path in (entry.path, *entry.parts.values(), entry.coverage, entry.salience) if path]
+
+    def store_part(self, name: str) -> dict[str, Any]:
+        """All that reading a store depends on, besides the content of its files."""
+        keys = {"format", "view", "instance_id", "instance_key", "time_key", "columns", "tombstones", "strict", "judge"}
+        return {**self.stores[name].model_dump(mode="json", include=keys), "parts": sorted(self.stores[name].parts)}
+
+    def memory_costs(self, union: Union) -> dict[str, Any]:
+        """Store -> [name, definition] of its memories' cost model under `declared`; words where nothing needs one."""
+        names = {store: self.stores[store].memory_cost or "words" for store in union.stores}
+        return {store: [name, self.cost_model_part(name)] for store, name in names.items()}
+
     def budget_specs(self, suite: str) -> list[str]:
-        """The budgets' one spelling each, as in paths and tables."""
+        """The declared budgets' one spelling each, as in tables."""
         return [budget.spec for budget in self.suites[suite].budgets]
+
+    def curve_part(self, suite: str) -> dict[str, str | None] | None:
+        """How far the suite's curves go: {"max_budget": spelling or None (the total cost)}; None: it has none."""
+        entry = self.suites[suite]
+        if not entry.has_curve:
+            return None
+        return {"max_budget": None if entry.max_budget is None else entry.max_budget.spec}
+
+    def sample_part(self, suite: str) -> dict[str, int]:
+        """Which jumps of a curve are solved again: how many, drawn by which seed."""
+        entry = self.suites[suite]
+        return {"jumps": entry.check_sample, "seed": entry.check_seed}
 
     def source_paths(self, suite: str) -> list[str]:
         """The files and folders from outside that the suite's packages are made of."""
@@ -818,7 +1067,7 @@ class Config(Section):
         return [path for path in given if path]
 
     def shards(self, suite: str) -> int:
-        """How many jobs share a setting and budget; a natural suite's size is not known before."""
+        """How many jobs share a setting; a natural suite's size is not known before."""
         entry = self.suites[suite]
         packages = len(entry.distributions) * len(entry.seeds) if isinstance(entry, SyntheticSuite) else 1
         return -(-packages // self.shard_size)
@@ -891,6 +1140,7 @@ class Config(Section):
 
 # Where each model of a named entry stands: top-level key -> model of its entries.
 ENTRIES: dict[str, type[Section]] = {
+    "stores": StoreEntry,
     "writers": WriterEntry,
     "cost_models": CostModel,
     "pools": PoolEntry,
@@ -912,7 +1162,7 @@ def parse_config(
     """
     if not isinstance(raw, Mapping):
         raise InputError(f"{source}: is {_kind(raw)}; write a mapping of keys, see config/README.md")
-    problems = [*_repeats(raw), *_taken(raw), *_not_comparable(raw), *more]
+    problems = [*_repeats(raw), *_taken(raw), *_not_comparable(raw), *_wrong_stores(raw), *more]
     try:
         config = Config.model_validate(dict(raw), context=_known(raw, rules, distributions))
     except ValidationError as error:
@@ -933,6 +1183,8 @@ def _known(raw: Mapping, rules: Collection[str], distributions: Collection[str])
         rules=tuple(rules),
         distributions=tuple(distributions),
         suites=names("suites"),
+        synthetic=tuple(n for n, s in _items(raw.get("suites")) if dict(_items(s)).get("source") == "synthetic"),
+        stores=names("stores"),
         writers=names("writers"),
         pools=names("pools", POOLS),
         cost_models=names("cost_models", COST_MODELS),
@@ -967,15 +1219,62 @@ def _taken(raw: Mapping) -> Iterable[str]:
 
 
 def _not_comparable(raw: Mapping) -> Iterable[str]:
-    """A line for every suite that is compared with itself or with a synthetic one."""
+    """A line for every suite that is compared with itself, with a synthetic one, or with one that lacks its first
+    setting, the one that is compared."""
     suites = dict(_items(raw.get("suites")))
     for name, keys in suites.items():
-        named = dict(_items(keys)).get("compare_with")
+        own = dict(_items(keys))
+        named = own.get("compare_with")
         for i, other in enumerate(named if isinstance(named, list) else ()):
+            where = f"suites.{name}.compare_with[{i}]"
+            others = dict(_items(suites.get(other))) if isinstance(other, str) else {}
             if other == name:
-                yield f"suites.{name}.compare_with[{i}]: is the suite itself; name another, or remove it"
-            elif isinstance(other, str) and dict(_items(suites.get(other))).get("source") == "synthetic":
-                yield f"suites.{name}.compare_with[{i}]: {other} is synthetic; name a natural suite, or remove it"
+                yield f"{where}: is the suite itself; name another, or remove it"
+            elif others.get("source") == "synthetic":
+                yield f"{where}: {other} is synthetic; name a natural suite, or remove it"
+            elif others:
+                yield from (f"{where}: {line}" for line in _lacks_first(name, own, other, others))
+
+
+def _lacks_first(name: str, own: Mapping, other: str, others: Mapping) -> Iterable[str]:
+    for key in ("cost_models", "k", "saturations"):
+        default = Suite.model_fields[key].default
+        first, there = own.get(key, default), others.get(key, default)
+        if isinstance(first, list) and first and isinstance(there, list) and first[0] not in there:
+            yield (
+                f"the first setting of {name} is compared, and {other} has no {shown(first[0])} among its {key}; "
+                f"add it there, or remove the comparison"
+            )
+
+
+def _wrong_stores(raw: Mapping) -> Iterable[str]:
+    """A line for every store that has a cost in no setting or is scripted and not said to be a demonstration, and for
+    every comparison of fewer than two stores, of stores of another suite, or of demonstrations."""
+    stores = {name: dict(_items(keys)) for name, keys in _items(raw.get("stores"))}
+    suites = {name: dict(_items(keys)) for name, keys in _items(raw.get("suites"))}
+    for name, own in stores.items():
+        suite = suites.get(own.get("suite"), {}) if isinstance(own.get("suite"), str) else {}
+        only_declared = suite.get("cost_models", [costs.DECLARED]) == [costs.DECLARED]
+        natural = suite.get("source") in SOURCES and suite["source"] != "synthetic"
+        if natural and only_declared and own.get("cost_model", SAME) == SAME:
+            yield (
+                f"stores.{name}.cost_model: suite {own['suite']} has declared costs only, and memories declare none; "
+                f"add a cost model of texts to the suite (cost_models: [words]), or write cost_model: {PAPER}"
+            )
+        if isinstance(name, str) and name.endswith(SCRIPTED) and own.get("demonstration") is not True:
+            yield f"stores.{name}.demonstration: a scripted store shows no system; write demonstration: true, or rename"
+    for name, own in suites.items():
+        named = own.get("compare_stores")
+        if not isinstance(named, list) or not named:
+            continue
+        if len(named) < 2:
+            yield f"suites.{name}.compare_stores: one store is compared with nothing; name two or more, or remove it"
+        for i, store in enumerate(named):
+            other = stores.get(store, {}) if isinstance(store, str) else {}
+            if other and other.get("suite") != name:
+                yield f"suites.{name}.compare_stores[{i}]: {store} is of suite {shown(other.get('suite'))}; remove it"
+            if other.get("demonstration") is True:
+                yield f"suites.{name}.compare_stores[{i}]: {store} is a demonstration and compared with none; remove it"
 
 
 def _items(section: Any) -> Iterable[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .config import FILE_RULE, Config, parse_config
+from .config import ALL_BUDGETS, FILE_RULE, Config, parse_config
 from .config_yaml import Unread, read_yaml
 from .errors import InputError, key_path, shown
 
@@ -32,7 +32,7 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     raw, repeated = read_yaml(Path(path))
     if isinstance(raw, dict):
         raw.update(overrides or {})
-    problems = [*repeated, *_missing_files(raw), *_wrong_published(raw), *_wrong_rules(raw, RULES)]
+    problems = [*repeated, *_missing_files(raw), *_wrong_published(raw), *_wrong_rules(raw, RULES), *_wrong_stores(raw)]
     problems += [*_wrong_parameters(raw, DISTRIBUTIONS), *_wrong_illustration(raw, DISTRIBUTIONS)]
     config = parse_config(raw, str(path), RULES, DISTRIBUTIONS, problems)
     unlearnable = list(_unlearnable(config, RULES))
@@ -75,6 +75,9 @@ def _missing_files(raw: Any) -> Iterable[str]:
     for name, suite in _items(_get(raw, "suites")):
         keys = ("file", "package", "conversations", "audit", "downstream")
         named += [(key_path(("suites", name, key)), _get(suite, key)) for key in keys]
+    for name, store in _items(_get(raw, "stores")):
+        named += [(key_path(("stores", name, key)), _get(store, key)) for key in ("path", "coverage", "salience")]
+        named += [(key_path(("stores", name, "parts", key)), path) for key, path in _items(_get(store, "parts"))]
     for key, value in named:
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, str) and path and not _exists(Path(path)):
@@ -89,6 +92,36 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):  # a name that no file can have, or a folder that may not be entered
         return False
+
+
+def _wrong_stores(raw: Any) -> Iterable[str]:
+    """Formats, views, parts and columns that there are not, and stores that nobody labels."""
+    from .stores.adapters import ADAPTERS
+    from .stores.generic import check_columns
+    from .stores.ingest_io import COVERAGE, label_file_beside
+    from .stores.registry import named
+
+    for name, store in _items(_get(raw, "stores")):
+        where = key_path(("stores", name))
+        wanted, view, columns = (_get(store, key) for key in ("format", "view", "columns"))
+        try:
+            adapter = named(wanted) if isinstance(wanted, str) else None
+            if adapter is not None and isinstance(view, str):
+                adapter.view(view)
+            if isinstance(columns, dict):
+                check_columns(columns)
+        except InputError as error:
+            yield f"{where}: {error}"
+        taken = {part for a in ADAPTERS.values() for part in a.parts}
+        wrong = [key for key, _ in _items(_get(store, "parts")) if key not in taken]
+        if wrong:
+            yield f"{where}.parts: there is no part {shown(wrong[0])}; known: {', '.join(sorted(taken))}"
+        if _get(store, "judge") == "proxy":
+            yield f"{where}.judge: there is no judge of coverage yet; give label rows as `coverage`"
+        path = _get(store, "path")
+        labelled = _get(store, "coverage") is not None or _get(store, "judge") is not None
+        if not labelled and isinstance(path, str) and _exists(Path(path)) and label_file_beside(path, COVERAGE) is None:
+            yield f"{where}: nobody says what its memories cover; give `coverage` (docs/stores.md)"
 
 
 def _wrong_published(raw: Any) -> Iterable[str]:
@@ -190,7 +223,7 @@ def _wrong_parameters(raw: Any, distributions: Mapping[str, Any]) -> Iterable[st
 
 
 def _wrong_illustration(raw: Any, distributions: Mapping[str, Any]) -> Iterable[str]:
-    """A line where the suite that is drawn is synthetic and does not make the package."""
+    """A line where the suite that is drawn declares no budget, or is synthetic and does not make the package."""
     from .synthetic import package_ids
 
     drawn = _get(raw, "illustration")
@@ -198,6 +231,8 @@ def _wrong_illustration(raw: Any, distributions: Mapping[str, Any]) -> Iterable[
     if not isinstance(suite, str) or not isinstance(wanted, str):
         return
     entry = _get(_get(raw, "suites"), suite)
+    if _get(entry, "budgets") == ALL_BUDGETS:
+        yield f"illustration.suite: what OPT keeps at declared budgets is drawn, and suite {suite} declares none"
     names, seeds = _get(entry, "distributions"), _get(entry, "seeds")
     seeds = range(seeds) if type(seeds) is int else seeds
     if _get(entry, "source") != "synthetic" or not isinstance(names, list) or not isinstance(seeds, list | range):

@@ -12,6 +12,8 @@ import numpy as np
 
 from .errors import InputError
 
+# Stands in results for all distributions, or all categories of query, together.
+TOTAL = "all"
 VALIDITY_TYPES = ("tombstone", "compound_update")
 # The representation types that the generators, the natural route and the writers' rules know; a natural
 # package may bring others.
@@ -221,9 +223,12 @@ def build(
     """A Package from rows in any order; coverage maps (candidate_id, unit_id) to a value in [0, 1].
 
     Raises InputError naming the package and the row on: a repeated id, a coverage or requirement row
-    with an unknown id, a value outside its range, a cost that is not a positive whole number.
+    with an unknown id, a value outside its range, a cost that is not a positive whole number, a distribution or
+    query category of the name that results give the total.
     """
     where = f"package {package_id} of suite {suite}"
+    if TOTAL in (distribution, *(q.category for q in queries)):
+        raise InputError(f"{where}: {TOTAL!r} is what results call all of them together; rename its category")
     _refuse_repeats(where, "candidate_id", [c.candidate_id for c in candidates])
     _refuse_repeats(where, "unit_id", [u.unit_id for u in units])
     _refuse_repeats(where, "query_id", [q.query_id for q in queries])

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from .errors import InputError
 from .package import Candidate, Package, Query, TextSize, Unit, build
+from .schemas import BY_ROW
 from .table_io import read_table, to_table, write_table
 
 # The tables of a suite's packages, in the order of results/packages/{suite}/.
@@ -43,6 +44,7 @@ def package_tables(
     label_source: str,
     labels: Iterable[Mapping[str, Any]] | None = None,
     primary: Mapping[tuple[str, str], Collection[str]] | None = None,
+    statuses: Mapping[tuple[str, str], str] | None = None,
     unscored: Iterable[Mapping[str, str]] = (),
     warnings: Iterable[Mapping[str, str]] = (),
 ) -> dict[str, pa.Table]:
@@ -50,9 +52,10 @@ def package_tables(
 
     `labels` rows: the columns of that table but the suite; by default `label_source` labelled the coverage
     (one source, pass "1", the non-zero cells). `primary`: (package_id, query_id) -> its primary required units
-    (default: all). `unscored` rows: source_id, category, reason. `warnings` rows: source_id, kind, detail.
+    (default: all); `statuses`: what a judge made of it. `unscored` rows: source_id, category, reason. `warnings`
+    rows: source_id, kind, detail.
     """
-    primary = primary or {}
+    primary, statuses = primary or {}, statuses or {}
     rows: dict[str, dict[str, list]] = {name: defaultdict(list) for name in PACKAGE_TABLES}
 
     def add(table: str, **values) -> None:
@@ -98,12 +101,23 @@ def package_tables(
                 add("coverage", **key, candidate_id=candidate_id, unit_id=unit_id, coverage=value)
                 if labels is None:
                     label = {"source": label_source, "pass": "1", "value": value, "status": "accepted"}
+                    label |= {"stated": BY_ROW, "line": None}
                     add("labels", **key, candidate_id=candidate_id, unit_id=unit_id, **label)
         for u in p.units:
             add("units", **key, unit_id=u.unit_id, role=u.role, weight=u.weight, kind=u.kind, text=u.text)
         for q in p.queries:
-            add("queries", **key, query_id=q.query_id, category=q.category, text=q.text, answer=q.answer)
-            named_first = primary.get((p.package_id, q.query_id), q.required)
+            name = (p.package_id, q.query_id)
+            named_first = primary.get(name, q.required)
+            add(
+                "queries",
+                **key,
+                query_id=q.query_id,
+                category=q.category,
+                text=q.text,
+                answer=q.answer,
+                status=statuses.get(name),
+                required_changed=set(named_first) != set(q.required) if name in primary else None,
+            )
             for unit_id in q.required:
                 is_primary = unit_id in named_first
                 add("requirements", **key, query_id=q.query_id, unit_id=unit_id, primary=is_primary)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 
 from .config import Config, NaturalSuite, SyntheticSuite
 from .present import results as present
-from .schemas import NATURAL_TABLES
+from .schemas import NATURAL_TABLES, STORE_TABLES
 from .writers.registry import RULES, Writer, rule_from_file
 
 STANDARD = "standard"
@@ -67,7 +67,7 @@ def make_writer(name: str, part: Mapping) -> Writer:
 def run_info(config: Config) -> present.RunInfo:
     """The run's shape as tables and figures are decided from."""
     suites = tuple(_suite_info(config, name) for name in config.suites)
-    audit = next((s for s in config.suites if len(config.suites[s].solvers) > 1), None)
+    audit = next((s for s, suite in config.suites.items() if len(suite.solvers) > 1 and suite.budgets), None)
     return present.RunInfo(
         suites,
         illustration=None if config.illustration is None else config.illustration.suite,
@@ -87,30 +87,41 @@ def _suite_info(config: Config, name: str) -> present.SuiteInfo:
         suite.source,
         suite.seeds if synthetic else (),
         tuple(present.Setting(*s) for s in config.settings(name)),
-        natural_analyses(config, name),
+        (*natural_analyses(config, name), *store_analyses(config, name)),
+        suite.has_curve,
+        suite.about,
+        tuple(
+            present.StoreInfo(store, config.stores[store].demonstration, config.stores[store].judge)
+            for store in config.suite_stores(name)
+        ),
     )
+
+
+def store_analyses(config: Config, suite: str) -> tuple[str, ...]:
+    """The tables of exported stores (schemas.STORE_TABLES) that a suite has: all, or none without a store."""
+    return STORE_TABLES if config.suite_stores(suite) else ()
 
 
 def natural_analyses(config: Config, suite: str) -> tuple[str, ...]:
     """The natural tables (schemas.NATURAL_TABLES) that a suite has; none where it is synthetic.
 
     construction: always; those of label sources where the configuration names others than the suite's own
-    (audit, compare_with) or the source may bring several; sensitivity where something varies; those of
-    writers where there are any.
+    (audit, compare_with) or the source may bring several; sensitivity where something varies at declared budgets;
+    those of writers where there are any.
     """
     entry = config.suites[suite]
     if not isinstance(entry, NaturalSuite):
         return ()
     scored = bool(config.suite_writers(suite))
-    others = bool(entry.audit or entry.compare_with)
+    others = bool(entry.audit or entry.compare_with) or entry.source == "coverage_package"
     varied = len(entry.k) > 1 or len(entry.cost_models) > 1 or len(config.solved_pools(suite)) > 1
     wanted = {
         "construction": True,
-        "agreement": others or entry.source == "coverage_package",
-        "disagreements": others or entry.source == "coverage_package",
+        "agreement": others,
+        "disagreements": others,
         "label_ratios": others and scored,
         "relabelled": others and scored,
-        "sensitivity": varied,
+        "sensitivity": varied and bool(entry.budgets),
         "robustness": entry.robustness is not None and scored,
         "robustness_writers": entry.robustness is not None and scored,
         "query_scores": scored,
@@ -138,6 +149,7 @@ def read_info(part: Mapping) -> present.RunInfo:
                 "seeds": tuple(suite["seeds"]),
                 "settings": tuple(present.Setting(**s) for s in suite["settings"]),
                 "analyses": tuple(suite["analyses"]),
+                "stores": tuple(present.StoreInfo(**s) for s in suite["stores"]),
             }
         )
         for suite in part["suites"]

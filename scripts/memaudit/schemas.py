@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
+# How labels are stated, see LABELS.
+BY_ROW, BY_CELL = "row", "cell"
 
 _str, _int, _float, _bool = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 
@@ -96,22 +98,36 @@ UNITS = _table(
     {**_PACKAGE, "unit_id": _str, "role": _str, "weight": _float},
     {"kind": _str, "text": _str},
 )
+# status: what a judge made of the query, null where none did; required_changed: whether it requires other units
+# than the primary pass named, null where the source does not tell.
 QUERIES = _table(
     "queries",
     ("suite", "package_id", "query_id"),
     {**_PACKAGE, "query_id": _str},
-    {"category": _str, "text": _str, "answer": _str},
+    {"category": _str, "text": _str, "answer": _str, "status": _str, "required_changed": _bool},
 )
 REQUIREMENTS = _table(
     "requirements",
     ("suite", "package_id", "query_id", "unit_id"),
     {**_PACKAGE, "query_id": _str, "unit_id": _str, "primary": _bool},
 )
-# Who said what a candidate covers; zeros are rows too where somebody labelled them.
+# Who said what a candidate covers; zeros are rows too where somebody labelled them. stated: by a "row" of a coverage
+# matrix, which together label a package whole (an absent pair is 0), or cell by "cell" (an absent one is unlabelled);
+# line: of the source's file; labels by row on one line are one label under several names.
 LABELS = _table(
     "labels",
     ("suite", "package_id", "candidate_id", "unit_id", "source", "pass"),
-    {**_PACKAGE, "candidate_id": _str, "unit_id": _str, "source": _str, "pass": _str, "value": _float, "status": _str},
+    {
+        **_PACKAGE,
+        "candidate_id": _str,
+        "unit_id": _str,
+        "source": _str,
+        "pass": _str,
+        "value": _float,
+        "status": _str,
+        "stated": _str,
+    },
+    {"line": _int},
 )
 # Derived from labels by the suite's rule; non-zero cells only, in (0, 1].
 COVERAGE = _table(
@@ -139,7 +155,8 @@ BUDGETS = _table(
     {"fraction": _float},
 )
 
-# ---- solutions/{suite}/...: one row is one point of the value-budget curve.
+# ---- solutions/{suite}/...: one row is one instance, at a declared budget. Of two spellings of one budget the
+# first stands.
 # value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal).
 # instance_hash: of the solver's own input (restricted, re-costed, in order): solved once per hash.
 SOLUTIONS = _table(
@@ -169,6 +186,25 @@ SOLUTION_SELECTIONS = _table(
     {**_PACKAGE, **_PROBLEM, "budget": _int, "candidate_id": _str},
 )
 
+# solutions/{suite}/...curves: OPT at every budget 0 .. max_budget: value_int from this row's budget on to the next
+# row's, from (0, 0). max_budget: the suite's, or the package's total cost (then the last value holds for all
+# budgets). status "limit": the curve was not proven, and only the row of budget 0 stands.
+CURVES = _table(
+    "curves",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        **_PACKAGE,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "status": _str,
+        "max_budget": _int,
+    },
+)
+
 # ---- checks/{suite}/...: the same instances by an independent solver. One row per solution_id and solver.
 # value, bound: exact fractions written "p/q" (or "p"); selected_value: the checked file's own selection,
 # re-evaluated; equal: the solver proved the same optimum and the selection is feasible and worth it.
@@ -187,6 +223,26 @@ CHECKS = _table(
         "bound": _str,
         "selected_value": _str,
         "solution_value": _str,
+        "n_packages": _int,
+        "equal": _bool,
+    },
+)
+
+# checks/{suite}/...-curves: OPT by an independent solver at budgets drawn from a curve: its end, and of some jumps
+# the budget of the jump and the one below. One row per content (package_id: its first package), budget and solver.
+# value, bound, curve_value: exact fractions; n_packages: those of that content; equal: it proved the curve's value.
+CURVE_CHECKS = _table(
+    "curve_checks",
+    ("suite", "package_id", "cost_model", "pool", "k", "saturation", "budget", "solver"),
+    {
+        **_PACKAGE,
+        **_PROBLEM,
+        "budget": _int,
+        "solver": _str,
+        "status": _str,
+        "value": _str,
+        "bound": _str,
+        "curve_value": _str,
         "n_packages": _int,
         "equal": _bool,
     },
@@ -368,8 +424,42 @@ AUDIT = _table(
         "rows": _int,
         "distinct": _int,
         "objective_matches": _int,
+        "unfinished": _int,
     },
     {"max_difference": _float},
+)
+# Mean over packages of OPT at every budget: mean_value from this row's budget on to the next row's. budget_spec: at
+# declared budgets, null elsewhere. n: packages in the mean; unproven_n: those left out, their curve not proven.
+MEAN_CURVES = _table(
+    "mean_curves",
+    ("suite", "distribution", "cost_model", "pool", "k", "saturation", "budget"),
+    {
+        "suite": _str,
+        "distribution": _str,
+        **_PROBLEM,
+        "budget": _int,
+        "mean_value": _float,
+        "n": _int,
+        "unproven_n": _int,
+    },
+    {"budget_spec": _str},
+)
+# A suite's curves and their check, a row a solver. curves: all, of which unproven; jumps: of the proven ones. points:
+# (content, budget) solved again, of which equal, and unfinished: the solver stopped at its limit.
+CURVE_COUNTS = _table(
+    "curve_counts",
+    ("suite", "cost_model", "pool", "k", "saturation", "solver"),
+    {
+        "suite": _str,
+        **_PROBLEM,
+        "solver": _str,
+        "curves": _int,
+        "unproven": _int,
+        "jumps": _int,
+        "points": _int,
+        "equal": _int,
+        "unfinished": _int,
+    },
 )
 
 # ---- Natural suites only: scores/{suite}/query_scores and analysis/{suite}/ (definitions: the modules of
@@ -405,15 +495,16 @@ QUERY_SCORES = _table(
     },
     {"all_covered": _bool},
 )
-# Counts of how a suite was built: `what` is counted (packages, unscored, queries, candidates, ...), by `name`.
+# Counts of how a suite was built: `what` is counted (packages, queries, candidates, ...), by `name`.
 CONSTRUCTION = _table(
     "construction", ("suite", "what", "name"), {"suite": _str, "what": _str, "name": _str, "count": _int}
 )
 # first, second: label sources; agreed_with: where not "", first and it agree on every cell that is counted.
 _PAIR = {"suite": _str, "first": _str, "agreed_with": _str, "second": _str}
+# frame: labelled (cells that a source labelled one by one) or drawn (a seeded sample of all cells).
 AGREEMENT = _table(
     "agreement",
-    tuple(_PAIR),
+    (*_PAIR, "frame"),
     {
         **_PAIR,
         "frame": _str,
@@ -432,8 +523,8 @@ AGREEMENT = _table(
 )
 DISAGREEMENTS = _table(
     "disagreements",
-    (*_PAIR, "by", "group"),
-    {**_PAIR, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
+    (*_PAIR, "frame", "by", "group"),
+    {**_PAIR, "frame": _str, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
 )
 # How far package ratios move under other labels. labels: which; budget: null where all are pooled;
 # rows: (package, budget, writer) compared; dropped: left out, as an optimum is 0 or not proven.
@@ -474,18 +565,28 @@ SENSITIVITY = _table(
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
+        "min_ratio": _float,
         "max_ratio": _float,
     },
 )
-# Label noise. rate: share of cells flipped; kendall_tau: of the writers' mean ratios, noisy against clean, mean
-# over draws, with the least and largest draw; reversed_pairs: mean share of pairs of writers, apart without
-# noise, that stand the other way round with it; n: packages a draw, its mean; n_zero, n_unproven: package-draws
-# left out, as an optimum is 0 or not proven.
+# Label noise. rate: share of cells flipped; ranked: "all" writers, or "blind" ones (analysis/robustness.py);
+# kendall_tau: tau-b of the writers' mean ratios, noisy against clean, mean over draws, with the least and largest
+# draw; reversed_pairs: mean share of pairs of writers, apart without noise, that stand the other way round with
+# it; n, n_zero, n_unproven: packages used, and left out as an optimum is 0 or not proven, means over draws.
 _NOISE = {"suite": _str, "flips": _str, "rate": _float, **_SETTING, **_BUDGET}
 ROBUSTNESS = _table(
     "robustness",
-    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget"),
-    {**_NOISE, "draws": _int, "writers": _int, "packages": _int, "n": _float, "n_zero": _int, "n_unproven": _int},
+    ("suite", "flips", "rate", "cost_model", "k", "saturation", "budget", "ranked"),
+    {
+        **_NOISE,
+        "ranked": _str,
+        "draws": _int,
+        "writers": _int,
+        "packages": _int,
+        "n": _float,
+        "n_zero": _float,
+        "n_unproven": _float,
+    },
     {"kendall_tau": _float, "tau_low": _float, "tau_high": _float, "reversed_pairs": _float},
 )
 ROBUSTNESS_WRITERS = _table(
@@ -501,8 +602,9 @@ ROBUSTNESS_WRITERS = _table(
         "mean_absolute_change": _float,
     },
 )
-# Queries by category ("all" beside them). share_all: with all required units covered; intervals clustered by
-# package. mean_ratio: of the packages all of whose queries are of the category.
+# Queries by category ("all" beside them). mean_covered: share of a query's required mass; share_all: of queries with
+# all required units covered; intervals clustered by package. mean_ratio: of the packages all of whose queries are of
+# the category.
 CATEGORIES = _table(
     "categories",
     ("suite", "category", "cost_model", "k", "saturation", "budget", "writer"),
@@ -523,13 +625,18 @@ CATEGORIES = _table(
         "share_high": _float,
         "share_none": _float,
         "mean_covered": _float,
+        "covered_low": _float,
+        "covered_high": _float,
         "mean_ratio": _float,
         "ci_low": _float,
         "ci_high": _float,
     },
 )
+ALL_SYSTEMS = "all systems"
 # Answers of a downstream system where all, some or none of a query's required units were kept ("nothing
-# required" and "any" beside them); Wilson 95 % interval.
+# required" and "any" beside them); system ALL_SYSTEMS pools them (writer ""). n_any_budget: of the n, those given
+# without a budget, which count at each; answers: those of the system in the file. Intervals: 95 %, Wilson's for one
+# system, bootstrap over queries for all.
 DOWNSTREAM = _table(
     "downstream",
     ("suite", "system", "cost_model", "k", "saturation", "budget", "covered"),
@@ -542,6 +649,214 @@ DOWNSTREAM = _table(
         "covered": _str,
         "n": _int,
         "correct": _int,
+        "n_any_budget": _int,
+        "answers": _int,
     },
     {"accuracy": _float, "ci_low": _float, "ci_high": _float},
+)
+
+# ---- stores: exported memory stores as they were read (stores/). instance_id: "" where the export names no example.
+# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON.
+_time = pa.timestamp("us", "UTC")
+STORE_MEMORIES = _table(
+    "store_memories",
+    ("store", "instance_id", "memory_id", "view"),
+    {
+        "store": _str,
+        "system": _str,
+        "instance_id": _str,
+        "memory_id": _str,
+        "view": _str,
+        "representation_type": _str,
+        "group_id": _str,
+        "position": _int,
+        "time_index": _int,
+        "text": _str,
+    },
+    {
+        "time": _time,
+        "native_order": _int,
+        "salience": _float,
+        "superseded_by": _str,
+        "invalid_at": _time,
+        "user_id": _str,
+        "details": _str,
+    },
+)
+# How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say
+# too much or too little; package: examples that have no store, stores of no example; name: which, of its kind.
+INGEST = _table(
+    "ingest",
+    ("store", "instance_id", "what", "name"),
+    {"store": _str, "instance_id": _str, "what": _str, "name": _str, "count": _int},
+    {"detail": _str},
+)
+# What each memory covers, labelled or judged: in (0, 1], zeros left out. labels: who says so.
+STORE_COVERAGE = _table(
+    "store_coverage",
+    ("store", "instance_id", "memory_id", "view", "unit_id"),
+    {
+        "store": _str,
+        "instance_id": _str,
+        "memory_id": _str,
+        "view": _str,
+        "unit_id": _str,
+        "coverage": _float,
+        "labels": _str,
+    },
+)
+# ---- stores/{store}/{setting}/: a store pruned to each budget. package_id: examples that have a store. view: "" for
+# all memories, else those of one view alone. rule: of stores/pruning.py. union_opt: of the package with this store;
+# joint_opt: with all compared stores, null where it is in no comparison. A ratio is null where its optimum is 0 or not
+# proven. upper_exact is the proven best subset of the store; status of the best found where it is not proven: "limit".
+_STORE = {"suite": _str, "store": _str}
+STORE_SCORES = _table(
+    "store_scores",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "view", "rule"),
+    {
+        "suite": _str,
+        "store": _str,
+        "package_id": _str,
+        **_SETTING,
+        **_BUDGET,
+        "view": _str,
+        "rule": _str,
+        "status": _str,
+        "n_memories": _int,
+        "n_selected": _int,
+        "cost": _int,
+        "value_int": _int,
+        "scale": _int,
+        "value": _float,
+        "package_opt": _float,
+        "package_status": _str,
+        "union_opt": _float,
+        "union_status": _str,
+        "invalidation_covered": _float,
+        "invalidation_mass": _float,
+    },
+    {
+        "package_ratio": _float,
+        "union_ratio": _float,
+        "joint_opt": _float,
+        "joint_status": _str,
+        "joint_ratio": _float,
+    },
+)
+# What each rule kept of a store: one row a memory, by its id as a candidate.
+STORE_SELECTIONS = _table(
+    "store_selections",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "view", "rule", "candidate_id"),
+    {
+        **_STORE,
+        "package_id": _str,
+        **_SETTING,
+        "budget": _int,
+        "view": _str,
+        "rule": _str,
+        "candidate_id": _str,
+        "representation_type": _str,
+    },
+)
+# Losses against the optimum of the union (stores/union.py, `losses`), all / scale: optimum O, whole Y, upper U,
+# selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported (it may be negative
+# where the optimum gives up one of them for something worth more). Rows where O and U are proven.
+_LOSSES = ("missing", "size", "selection")
+STORE_LOSSES = _table(
+    "store_losses",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "rule"),
+    {
+        **_STORE,
+        "package_id": _str,
+        **_SETTING,
+        **_BUDGET,
+        "rule": _str,
+        "scale": _int,
+        **dict.fromkeys(("optimum_int", "whole_int", "upper_int", "selected_int"), _int),
+        **dict.fromkeys(_LOSSES, _float),
+        **{f"{name}_invalidation": _float for name in _LOSSES},
+    },
+)
+# Units of which the selection holds less than the optimum of the union. lost: the difference in F; loss: which loss
+# takes most of it; kept_instead: candidates of the optimum that cover the unit, with type and cost; store_best: the
+# memory of the store that covers it most, with its coverage and cost.
+_LOST = {
+    "package_id": _str,
+    **_SETTING,
+    **_BUDGET,
+    "rule": _str,
+    "unit_id": _str,
+    "role": _str,
+    "lost": _float,
+    "loss": _str,
+    "kept_instead": _str,
+}
+STORE_LOST_UNITS = _table(
+    "store_lost_units",
+    ("suite", "store", "package_id", "cost_model", "k", "saturation", "budget", "rule", "unit_id"),
+    {**_STORE, **_LOST},
+    {"kind": _str, "unit_text": _str, "store_best": _str},
+)
+
+# ---- analysis/{suite}/ of suites with exported stores
+STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost")
+_STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
+# Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
+# out; empty_n: empty ones that count as 0. n, package_n, joint_n: ratios in the three means; *_undefined_n: without
+# one as the optimum is 0; *_unproven_n: not proven. without_n: scored examples that have no store.
+_INTERVALS = {f"{name}{part}": _float for name in ("package_ratio", "union_ratio", "joint_ratio")
+              for part in ("", "_low", "_high")}  # fmt: skip
+STORE_SUMMARY = _table(
+    "store_summary",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "view", "rule"),
+    {
+        **_STORE_ROW,
+        "view": _str,
+        "rule": _str,
+        "labels": _str,
+        "demonstration": _bool,
+        **dict.fromkeys(
+            ("examples", "without_n", "left_out_n", "empty_n", "n", "union_undefined_n", "union_unproven_n"), _int
+        ),
+        **dict.fromkeys(("package_n", "package_undefined_n", "package_unproven_n", "joint_n"), _int),
+    },
+    {
+        **dict.fromkeys(("mean_value", "mean_cost", "mean_kept", "mean_memories"), _float),
+        **dict.fromkeys(("mean_package_opt", "mean_union_opt", "mean_invalidation_covered"), _float),
+        **_INTERVALS,
+    },
+)
+# Mean losses; verdict: the largest of them; diagnosed: whether the rule is the one that the diagnosis is of;
+# missing_advice, ...: a sentence each on what to change.
+STORE_DIAGNOSIS = _table(
+    "store_diagnosis",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),
+    {
+        **_STORE_ROW,
+        "rule": _str,
+        "labels": _str,
+        "diagnosed": _bool,
+        "n": _int,
+        "unproven_n": _int,
+        "verdict": _str,
+        **{f"{name}_advice": _str for name in _LOSSES},
+    },
+    {
+        **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
+        **{f"mean_{name}": _float for name in _LOSSES},
+        **{f"mean_{name}_invalidation": _float for name in _LOSSES},
+    },
+)
+# What a store holds: `what` is measured, by `name`.
+STORE_ANATOMY = _table(
+    "store_anatomy",
+    ("suite", "store", "cost_model", "what", "name"),
+    {**_STORE, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+)
+# The ten of STORE_LOST_UNITS that lose most, at each budget, by the diagnosed rule.
+STORE_MOST_LOST = _table(
+    "store_most_lost",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "rank"),
+    {**_STORE, "rank": _int, **_LOST},
+    {"kind": _str, "unit_text": _str, "store_best": _str},
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .errors import InputError
 from .natural.build import LABEL_SOURCE as HAS_ANSWER
 from .natural.build import BuildOptions, BuildResult, build_packages
 from .natural.conversations_io import load_examples
@@ -21,6 +22,9 @@ from .natural.rows_io import data_files
 from .objective import quantize
 from .package import Package
 from .synthetic import generate
+
+# Warnings that one exception shows.
+_SHOWN = 20
 
 
 def build_suite(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
@@ -55,16 +59,28 @@ def _longmemeval(suite: str, source: Mapping[str, Any], files: Sequence[str]) ->
     types = source["question_types"]
     options = {key: source[key] for key in ("limit", "seed", "distractors", "word_limit", "route")}
     chosen = BuildOptions(None if types is None else tuple(types), **options)
-    return build_packages(load_examples(files), suite, chosen)
+    return _strictly(source, build_packages(load_examples(files), suite, chosen))
 
 
 def _locomo(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
     keys = ("grid", "observation_floor", "summary_floor", "adversarial")
-    return build_locomo(load_conversations(files), suite, LocomoOptions(**{key: source[key] for key in keys}))
+    options = LocomoOptions(**{key: source[key] for key in keys})
+    return _strictly(source, build_locomo(load_conversations(files), suite, options))
+
+
+def _strictly(source: Mapping[str, Any], made: BuildResult) -> BuildResult:
+    """What was built; in strict mode InputError where anything was odd."""
+    if source["strict"] and made.warnings:
+        lines = [f"{w['source_id']}: {w['kind']}: {w['detail']}" for w in made.warnings]
+        more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+        head = f"{len(lines)} warnings, and the suite is strict; mend the conversations, or set strict: false"
+        raise InputError("\n  ".join([head, *lines[:_SHOWN], *more]))
+    return made
 
 
 def _coverage_package(suite: str, source: Mapping[str, Any], files: Sequence[str]) -> BuildResult:
-    options = CoverageOptions(**{key: source[key] for key in ("weights", "paper_defaults", "own", "strict")})
+    keys = ("weights", "paper_defaults", "own", "strict", "quantize")
+    options = CoverageOptions(**{key: source[key] for key in keys})
     folder = Path(files[0]).parent
     # `source_files`: the folder's own files come first.
     conversations = files[len(package_files(folder)) :]

@@ -134,6 +134,12 @@ def read_table(path: str | os.PathLike, name: str, columns: list[str] | None = N
     return table
 
 
+def read_all(name: str, files: Iterable[str | os.PathLike]) -> pa.Table:
+    """Rows of table `name` in all files; no files are a table without rows."""
+    files = list(files)
+    return concat(read_table(f, name) for f in files) if files else TABLES[name].schema.empty_table()
+
+
 def expect(table: pa.Table, path: str | os.PathLike, **constants) -> pa.Table:
     """The table, if each named column holds only that value; InputError: the file belongs elsewhere."""
     for column, value in constants.items():

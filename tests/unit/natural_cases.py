@@ -73,5 +73,5 @@ def solved(packages, budget: int, *, pools=("full",), k: int = 1, cost_model: st
     """Columns of table solutions."""
     return solve_packages(
         packages, [POOLS[p] for p in pools], cost_model=cost_model, k=k, saturation=CAP1,
-        budget_spec=spec or str(budget), budget=budget, node_limit=10**6,
-    )[0]  # fmt: skip
+        budgets={budget: spec or str(budget)}, node_limit=10**6,
+    ).solutions  # fmt: skip

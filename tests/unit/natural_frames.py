@@ -7,6 +7,7 @@ from functools import cache
 import natural_cases as cases
 import numpy as np
 import pandas as pd
+import store_frames
 
 from memaudit.analysis import agreement as ag
 from memaudit.analysis import label_ratios as lr
@@ -19,7 +20,7 @@ from memaudit.analysis.sensitivity import sensitivity
 from memaudit.objective import CAP1
 from memaudit.package_io import package_tables
 from memaudit.present.results import Setting, SuiteInfo, WriterInfo
-from memaudit.schemas import NATURAL_TABLES
+from memaudit.schemas import NATURAL_TABLES, STORE_TABLES
 
 NAME = "talk"
 BUDGETS = (4, 6, 9)
@@ -39,7 +40,10 @@ def suite() -> SuiteInfo:
     )
     settings = (Setting(), Setting("words"), Setting("declared", 2), Setting("words", 2))
     types = ("knowledge-update",)
-    return SuiteInfo(NAME, writers, types, len(BUDGETS), "coverage_package", (), settings, NATURAL_TABLES)
+    tables = (*NATURAL_TABLES, *STORE_TABLES)
+    return SuiteInfo(
+        NAME, writers, types, len(BUDGETS), "coverage_package", (), settings, tables, stores=store_frames.STORES
+    )
 
 
 @cache
@@ -65,7 +69,8 @@ def frames() -> dict[str, pd.DataFrame]:
     pairs = {f"{a} = {b}": lr.under_labels(own, kept, labels, **exact)
              for (a, b), labels in {("human_a", "human_b"): ag.agreed_labels(frame, *sources[1:])}.items()}  # fmt: skip
     noise = rb.Noise([0.05, 0.1, 0.2], 4)
-    noisy = rb.robustness(own, kept, noise, suite=NAME, setting=cases.SETTING, saturation=CAP1)
+    blind = [name for name in RULES if name != "oracle_gvt"]
+    noisy = rb.robustness(own, kept, noise, suite=NAME, setting=cases.SETTING, saturation=CAP1, blind=blind)
     queries = query_scores(own, scores, selections)
     tables = package_tables(
         own, suite=NAME, label_source="gemini",
@@ -80,7 +85,7 @@ def frames() -> dict[str, pd.DataFrame]:
     return {
         "construction": construction(NAME, {name: table.to_pandas() for name, table in tables.items()}),
         "agreement": ag.agreement(NAME, frame, kind, sources, resamples=50),
-        "disagreements": ag.disagreements(NAME, frame, sources),
+        "disagreements": ag.disagreements(NAME, frame, kind, sources),
         "label_ratios": pd.concat(lr.label_ratios(NAME, n, lr.AGREED, cases.SETTING, p) for n, p in pairs.items()),
         "relabelled": pd.concat(
             lr.relabelled(NAME, n, lr.AGREED, cases.SETTING, p, resamples=50) for n, p in pairs.items()
@@ -90,7 +95,13 @@ def frames() -> dict[str, pd.DataFrame]:
         "robustness_writers": noisy[1],
         "categories": by_category(queries, scores, resamples=50),
         "downstream": downstream(
-            NAME, queries, parse_answers(answers, "a"), {"another system": "mem0_extract"}, "answers.csv"
+            NAME,
+            queries,
+            parse_answers(answers, "a"),
+            {"another system": "mem0_extract"},
+            "answers.csv",
+            setting=cases.SETTING,
+            resamples=50,
         ),
     }
 

@@ -7,6 +7,7 @@ import zlib
 import natural_frames
 import numpy as np
 import pandas as pd
+import store_frames
 
 from memaudit.present.results import Illustration, Results, RunInfo, Setting, SuiteInfo, WriterInfo
 
@@ -112,6 +113,7 @@ def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[in
                     "undefined_n": 0,
                     "n_unproven": 0,
                     "opt_zero_n": zero,
+                    "mean_ratio_opt_positive": np.nan if zero == packages else ratio,
                     "mean_value": ratio * opt,
                     "mean_opt": opt,
                     "mean_cost": cell["budget"] * 0.9,
@@ -202,13 +204,56 @@ def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[in
                     "rows": 1200,
                     "distinct": 392,
                     "objective_matches": 1200,
+                    "unfinished": 0,
                     "max_difference": 0.0,
                 }
                 for solver in ("cbc", "cp_sat", "highs")
             ]
         ),
+        "mean_curves": pd.DataFrame([row for s in suites if s.curve for row in _curves(s, budgets[s.name], n)]),
+        "curve_counts": pd.DataFrame(
+            [
+                {
+                    **head,
+                    "solver": "cp_sat",
+                    "curves": n,
+                    "unproven": n // 100,
+                    "jumps": 30 * n,
+                    "points": 5 * n,
+                    "equal": 5 * n - 1,
+                    "unfinished": 1,
+                }
+                for head in (
+                    {"suite": s.name, **_problem(x), "pool": "full"} for s in suites if s.curve for x in s.settings
+                )
+            ]
+        ),
     }
     return Results(RunInfo(suites, **run), frames, package)
+
+
+def _problem(setting: Setting) -> dict:
+    return {"cost_model": setting.cost_model, "k": setting.k, "saturation": setting.saturation}
+
+
+def _curves(suite: SuiteInfo, budgets: dict[Setting, list[int]], n: int):
+    """Rows of mean_curves: pools that differ a little, all distributions and each."""
+    names = [*suite.distributions, *(["all"] if len(suite.distributions) > 1 else [])]
+    for setting in suite.settings:
+        for distribution in names:
+            for lost, pool in enumerate(("full", "no_validity", "generic", "summary", "mine")):
+                for budget in sorted({0, *range(1 + lost, 60 + lost, 2), *budgets[setting]}):
+                    yield {
+                        "suite": suite.name,
+                        "distribution": distribution,
+                        **_problem(setting),
+                        "pool": pool,
+                        "budget": budget,
+                        "mean_value": (1 - 0.1 * lost) * budget**0.5,
+                        "n": n,
+                        "unproven_n": n // 100,
+                        "budget_spec": str(budget) if budget in budgets[setting] else None,
+                    }
 
 
 def published() -> pd.DataFrame:
@@ -313,8 +358,8 @@ def package() -> Illustration:
 def paper_like(n: int = 500) -> Results:
     """The default configuration's shape: 22 writers, one suite of one distribution, one of eight."""
     seeds = range(n)
-    small = SuiteInfo("small", WRITERS, ("base",), 5, seeds=seeds)
-    stress = SuiteInfo("stress", WRITERS, STRESS, 4, seeds=seeds)
+    small = SuiteInfo("small", WRITERS, ("base",), 5, seeds=seeds, curve=True)
+    stress = SuiteInfo("stress", WRITERS, STRESS, 4, seeds=seeds, curve=True)
     extra = ("density_trap_v2", "update_chain_randomized", "temporal_interval_randomized")
     extra = SuiteInfo("stress_extra", WRITERS, extra, 4, seeds=seeds)
     audit = SuiteInfo("solver_audit", (), ("base", "update_chain", "temporal_interval"), 4, seeds=range(100))
@@ -340,7 +385,7 @@ def tiny(
     known = {w.name: w for w in WRITERS}
     some = tuple(known.get(name, WriterInfo(name, "mine.py:keep")) for name in writers)
     settings = (Setting(), Setting("words", 2, "linear"))
-    mine = SuiteInfo("mine", some, ("base", "scope_shift"), 2, seeds=range(4), settings=settings)
+    mine = SuiteInfo("mine", some, ("base", "scope_shift"), 2, seeds=range(4), settings=settings, curve=True)
     natural = SuiteInfo(
         "conversations", (known["opt"], known["recency_raw"]), ("temporal-reasoning",), 1, "longmemeval"
     )
@@ -348,4 +393,5 @@ def tiny(
     talks = natural_frames.suite()
     budgets[talks.name] = {setting: list(natural_frames.BUDGETS) for setting in talks.settings}
     made = make((mine, natural, talks), budgets, n=4, illustration="mine")
-    return Results(made.info, {**made.frames, **natural_frames.frames()}, package)
+    stores = store_frames.frames(talks.name, settings=talks.settings)
+    return Results(made.info, {**made.frames, **natural_frames.frames(), **stores}, package)

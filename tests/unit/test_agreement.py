@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from memaudit.analysis import agreement as ag
+from memaudit.analysis import relabel
 from memaudit.errors import InputError
 from memaudit.package import Candidate, Package, Query, Unit, build
 from memaudit.schemas import TABLES
@@ -149,11 +150,12 @@ def test_at_least_one_zero_cell_and_none_of_none():
     assert ag.draw_frame([]).empty
 
 
-def rows(source, values, number="1"):
+def rows(source, values, number="1", stated="cell", line=None):
     return [
-        {"package_id": p.split("::")[0], "candidate_id": p, "unit_id": u, "source": source, "pass": number, "value": v}
+        {"package_id": p.split("::")[0], "candidate_id": p, "unit_id": u, "source": source, "pass": number, "value": v,
+         "stated": stated, "line": line}
         for (p, u), v in values.items()
-    ]
+    ]  # fmt: skip
 
 
 def own_rows(*packages, source="package"):
@@ -161,12 +163,39 @@ def own_rows(*packages, source="package"):
         row
         for p in packages
         for (_, c, u), v in ag.package_source([p]).values.items()
-        for row in rows(source, {(c, u): v})
+        for row in rows(source, {(c, u): v}, stated="row")
     ]
 
 
 def frame_rows(*lists):
     return pd.DataFrame([row for part in lists for row in part])
+
+
+def matrix(*cells, packages=(A, B)):
+    """A coverage matrix, rows (candidate, unit, value, annotators), as the packages it makes and their labels."""
+    labels, coverage, passes = [], {p.package_id: {} for p in packages}, {}
+    for line, (c, u, value, names) in enumerate(cells, start=1):
+        of = coverage[c.split("::")[0]]
+        of[c, u] = max(value, of.get((c, u), 0.0))
+        for name in names:
+            number = passes[c, u, name] = passes.get((c, u, name), 0) + 1
+            labels += rows(name, {(c, u): value}, str(number), "row", line)
+    made = [
+        relabel.override(package(p.package_id, {}), {cell: v for cell, v in coverage[p.package_id].items() if v})
+        for p in packages
+    ]
+    return made, pd.DataFrame(labels)
+
+
+def audit_of(*cells):
+    """Agreement of every pair of a coverage matrix by (first, agreed with, second)."""
+    made, labels = matrix(*cells)
+    sources = ag.sources_of(made, labels)
+    table = ag.agreement("s", *ag.frame_of(made, sources), sources, resamples=5)
+    return {(r.first, r.agreed_with, r.second): r for r in table.itertuples()}
+
+
+C0, C1, C2, C3 = ((f"a::c{n}", f"a::u{n % 3}") for n in range(4))
 
 
 def test_sources_from_labels():
@@ -175,41 +204,176 @@ def test_sources_from_labels():
         own_rows(A, B), rows("judge", marks), rows("judge", {("b::c0", "b::u0"): 0.5}, "2"), rows("anna", marks)
     )
     sources = {s.name: s for s in ag.sources_of([A, B], labels)}
-    assert list(sources) == ["package", "anna", "judge, pass 1", "judge, pass 2"]
+    assert list(sources) == ["package", "anna", "judge", "judge, pass 2"]
     assert sources["package"].whole == {"a", "b"}
-    assert not any(sources[name].whole for name in list(sources)[1:])  # zeros are rows: what has none is unlabelled
+    assert not any(sources[name].whole for name in list(sources)[1:])  # stated cell by cell
+    assert sources["judge, pass 2"].again_of == "judge"
     frame = ag.draw_frame([A, B])
     assert not np.isnan(sources["package"].on(frame)).any()
 
 
-def test_labels_without_zeros_list_only_what_is_covered():
-    labels = frame_rows(own_rows(A, B), rows("judge", {("b::c0", "b::u0"): 0.5}))
-    judge = ag.sources_of([A, B], labels)[1]
-    frame, kind = ag.frame_of([A, B], [judge])
-    second = judge.on(frame)
-    assert judge.whole == {"b"} and kind == ag.DRAWN
-    assert np.isnan(second[frame["package_id"] == "a"]).all() and np.nansum(second) == 0.5
+def test_rows_of_a_matrix_label_whole_packages_and_no_others():
+    made, labels = matrix((*C0, 1.0, ["anna"]), (*C1, 1.0, ["ben"]), ("b::c0", "b::u0", 1.0, ["ben"]))
+    _, anna, ben = ag.sources_of(made, labels)
+    frame, kind = ag.frame_of(made, [anna, ben])
+    assert (anna.whole, ben.whole, kind) == ({"a"}, {"a", "b"}, ag.DRAWN)
+    in_b = (frame["package_id"] == "b").to_numpy()
+    assert np.isnan(anna.on(frame)[in_b]).all() and np.nansum(anna.on(frame)) == 1.0
+    assert not np.isnan(ben.on(frame)).any()
 
 
-def test_the_same_labels_under_another_name_are_no_second_source():
-    labels = frame_rows(own_rows(A, source="anna"), own_rows(A, source="ben"), own_rows(A)[:1])
-    assert [s.name for s in ag.sources_of([A], labels)] == ["anna"]
+def test_a_zero_row_changes_no_others_labels():
+    # Absent pairs are 0 whether anybody wrote a zero down or not.
+    cells = [(*C0, 1.0, ["anna"]), (*C1, 1.0, ["anna"]), (*C0, 0.5, ["ben"])]
+    without = audit_of(*cells)["anna", "", "ben"]
+    for name in ("anna", "ben"):
+        with_zero = audit_of(*cells, (*C3, 0.0, [name]))["anna", "", "ben"]
+        assert (with_zero.cells, with_zero.kappa) == (without.cells, without.kappa)
 
 
-def test_coverage_made_by_several_is_no_source_beside_them():
-    # The coverage is the larger of two labels.
-    one = own_rows(A, source="anna")[1:] + rows("anna", {("a::c0", "a::u0"): 0.5, ("a::c3", "a::u0"): 0.0})
-    two = own_rows(B, source="ben") + rows("ben", {("a::c0", "a::u0"): 1.0, ("a::c1", "a::u1"): 0.0})
-    labels = frame_rows(one, two)
-    assert [s.name for s in ag.sources_of([A, B], labels)] == ["anna", "ben"]
-    human = ag.Source("human", {("a", "a::c0", "a::u0"): 0.0})
-    assert [s.name for s in ag.sources_of([A, B], labels, [human])] == ["package", "anna", "ben", "human"]
+def test_two_annotators_who_agree_are_two_sources():
+    both = [(*cell, value, [name]) for cell, value in ((C0, 1.0), (C1, 0.0), (C2, 1.0)) for name in ("anna", "ben")]
+    found = audit_of(*both)
+    assert list(found) == [("anna", "", "ben")]
+    assert (found["anna", "", "ben"].kappa, found["anna", "", "ben"].second_positive) == (1.0, 2)
+
+
+def test_annotators_who_cover_other_cells_disagree():
+    found = audit_of((*C0, 1.0, ["anna"]), (*C1, 1.0, ["anna"]), (*C0, 1.0, ["ben"]), (*C2, 1.0, ["ben"]))
+    pair = found["anna", "", "ben"]
+    assert list(found) == [("anna", "", "ben")]  # the coverage is the two together: no third source
+    assert (pair.first_positive, pair.second_positive) == (2, 2)
+    assert pair.raw_agreement == (pair.cells - 2) / pair.cells
+
+
+def test_the_coverage_is_a_sources_own_by_its_values_not_by_its_cells():
+    made, labels = matrix(*((*c, v, [name]) for c in (C0, C1) for name, v in (("anna", 0.25), ("ben", 1.0))))
+    ben, anna = ag.sources_of(made, labels)
+    assert (ben.name, anna.name) == ("ben", "anna") and set(anna.values.values()) == {0.25}
+    pair = audit_of(*((*c, v, [name]) for c in (C0, C1) for name, v in (("anna", 0.25), ("ben", 1.0))))
+    assert pair["ben", "", "anna"].second_positive == 0 and pair["ben", "", "anna"].kappa == 0
+
+
+def test_names_on_the_same_rows_are_one_source():
+    made, labels = matrix((*C0, 1.0, ["anna", "ben"]), (*C1, 0.5, ["ben", "anna"]))
+    assert [s.name for s in ag.sources_of(made, labels)] == ["anna + ben"]
+    # One row alone, and they are two.
+    made, labels = matrix((*C0, 1.0, ["anna", "ben"]), (*C1, 0.5, ["anna"]))
+    assert [s.name for s in ag.sources_of(made, labels)] == ["anna", "ben"]
+
+
+def test_rows_that_name_nobody_are_not_the_coverage_where_others_have_part_in_it():
+    made, labels = matrix((*C0, 1.0, ["package"]), (*C1, 1.0, ["anna"]))
+    assert [s.name for s in ag.sources_of(made, labels)] == ["package", "anna", "unnamed rows"]
+    assert list(audit_of((*C0, 1.0, ["package"]), (*C1, 1.0, ["anna"]))) == [("anna", "", "unnamed rows")]
+
+
+def test_a_source_is_compared_with_people_though_it_is_made_of_others():
+    made, labels = matrix((*C0, 1.0, ["anna"]), (*C1, 1.0, ["ben"]))
+    human = ag.Source("human", {("a", *C0): 0.0, ("a", *C1): 1.0})
+    sources = ag.sources_of(made, labels, [human])
+    assert [s.name for s in sources] == ["package", "anna", "ben", "human"]
+    frame, kind = ag.frame_of(made, sources)
+    assert (kind, len(frame)) == (ag.LABELLED, 2)
+    pairs = [(c.first, c.agreed_with, c.second) for c in ag.comparisons(frame, sources)]
+    assert ("package", "", "human") in pairs and not [p for p in pairs if {"package", "anna"} <= set(p)]
+
+
+def test_labels_given_again_are_compared_with_the_first_only_and_make_no_frame():
+    cells = [(*C0, 0.5, ["anna"]), (*C1, 0.5, ["anna"]), (*C0, 0.0, ["anna"]), (*C2, 1.0, ["ben"])]
+    made, labels = matrix(*cells)
+    sources = ag.sources_of(made, labels)
+    assert [s.name for s in sources] == ["package", "anna", "anna, pass 2", "ben"]
+    assert ag.frame_of(made, sources)[1] == ag.DRAWN
+    found = audit_of(*cells)
+    assert list(found) == [("anna", "", "anna, pass 2"), ("anna", "", "ben")]
+    again = found["anna", "", "anna, pass 2"]
+    assert (again.cells, again.first_positive, again.second_positive) == (1, 1, 0)
+
+
+def test_a_repeated_row_takes_no_coverage_its_name():
+    made, labels = matrix((*C0, 1.0, ["package"]), (*C1, 1.0, ["package"]), (*C0, 0.5, ["package"]))
+    sources = ag.sources_of(made, labels)
+    assert [(s.name, s.again_of) for s in sources] == [("package", ""), ("unnamed rows, pass 2", "package")]
+    assert list(audit_of((*C0, 1.0, ["package"]), (*C0, 0.5, ["package"]))) == [("package", "", "unnamed rows, pass 2")]
 
 
 def test_the_own_labels_are_found_though_values_were_rounded():
-    labels = frame_rows(own_rows(A, source="model"))
-    labels["value"] += 0.001
-    assert [s.name for s in ag.sources_of([A], labels)] == ["model"]
+    rounded = package("a", {(0, 0): 0.5, (1, 1): 1.0})
+    values = {("a::c0", "a::u0"): 0.4, ("a::c1", "a::u1"): 0.9, ("a::c2", "a::u1"): 0.1}
+    labels = frame_rows(rows("model", values, stated="row"))
+    assert [s.name for s in ag.sources_of([rounded], labels, grid=2)] == ["model"]
+    assert [s.name for s in ag.sources_of([rounded], labels)] == ["package", "model"]
+    # Others are rounded like it.
+    judge = rows("judge", {("a::c0", "a::u0"): 0.4, ("a::c3", "a::u0"): 0.2})
+    sources = ag.sources_of([rounded], pd.concat([labels, pd.DataFrame(judge)]), grid=2)
+    assert list(sources[1].values.values()) == [0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("external", "message"),
+    [
+        ([ag.Source("judge", {}, where="audit/judge_labels.csv")],
+         "the suite's labels and audit/judge_labels.csv: two sources of labels are named 'judge'"),
+        ([ag.Source("package", {}, where="x.csv")], "the suite's labels and x.csv: two .* named 'package'"),
+        ([ag.Source(" ", {}, where="audit/_labels.csv")], "audit/_labels.csv: a source of labels has no name"),
+    ],
+)  # fmt: skip
+def test_names_of_sources_are_told_apart(external, message):
+    labels = frame_rows(own_rows(A), rows("judge", {("a::c0", "a::u0"): 0.5}))
+    with pytest.raises(InputError, match=message):
+        ag.sources_of([A], labels, external)
+
+
+def test_labels_stated_cell_by_cell_beside_the_coverage():
+    # A packages's own labeller A, and a second one B on an audit frame, as rows that state both.
+    own = ag.package_source([A, B]).values
+    first = {(c, u): v for (_, c, u), v in own.items()} | {("a::c3", "a::u0"): 0.0}
+    second = {("a::c0", "a::u0"): 0.5, ("a::c3", "a::u0"): 0.0, ("b::c0", "b::u0"): 0.0}
+    sources = ag.sources_of([A, B], frame_rows(rows("A", first), rows("B", second)))
+    assert [(s.name, s.whole) for s in sources] == [("A", {"a", "b"}), ("B", set())]
+    frame, kind = ag.frame_of([A, B], sources)
+    assert kind == ag.LABELLED and len(frame) == 3
+    assert sources[1].on(frame).tolist() == [0.5, 0.0, 0.0]
+
+
+def drawn_on_anna(corrected=()):
+    """Anna's 2 positive and 2 of her 10 zero cells of a package, ben's labels of these; ben's and `corrected` count."""
+    cells = {C0: (1.0, 1.0), C1: (1.0, 0.0), C2: (0.0, 1.0), C3: (0.0, 0.0)}
+    coverage = {cell: ben for cell, (_, ben) in cells.items() if ben} | dict(corrected)
+    made = [relabel.override(package("a", {}), coverage)]
+    labels = frame_rows(
+        rows("ben", {cell: ben for cell, (_, ben) in cells.items()}),
+        rows("anna", {cell: anna for cell, (anna, _) in cells.items()}),
+        rows("package", {cell: v for cell, v in dict(corrected).items() if cell not in cells}, stated="row"),
+    )
+    return made, ag.sources_of(made, labels)
+
+
+# None: ben made the coverage; one off the frame, or on it: nobody made it alone.
+@pytest.mark.parametrize("corrected", [{}, {("a::c0", "a::u1"): 1.0}, {C3: 0.5}])
+def test_the_stratum_of_a_labelled_cell_is_that_of_the_first_labeller(corrected):
+    made, sources = drawn_on_anna(corrected)
+    frame, kind = ag.frame_of(made, sources)
+    assert kind == ag.LABELLED and len(frame) == 4
+    assert frame["stratum"].tolist() == [ag.POSITIVE, ag.POSITIVE, ag.ZERO, ag.ZERO]
+    assert frame["weight"].tolist() == [1.0, 1.0, 5.0, 5.0]
+    pairs = {tuple(sorted((c.first, c.agreed_with, c.second))) for c in ag.comparisons(frame, sources)}
+    assert pairs == {("", "anna", "ben")}  # the coverage was made of both
+    (row,) = ag.agreement("s", frame, kind, sources, resamples=5).itertuples()
+    anna, ben = np.repeat([1, 1, 0, 0], [1, 1, 5, 5]), np.repeat([1, 0, 1, 0], [1, 1, 5, 5])
+    assert row.kappa_weighted == pytest.approx(cohen_kappa_score(anna, ben))
+    table = ag.disagreements("s", frame, kind, sources)
+    strata = table[table["by"] == "stratum"].set_index("group")
+    assert (strata["only_first"] + strata["only_second"]).to_dict() == {ag.POSITIVE: 1, ag.ZERO: 1}
+
+
+def test_the_stratum_is_the_coverages_where_the_first_labeller_has_nothing():
+    marks = {("b::c0", "b::u0"): 1.0, ("b::c0", "b::u1"): 0.0}
+    labels = frame_rows(rows("anna", {C0: 1.0}), rows("ben", {C0: 0.0} | marks))
+    frame, _ = ag.frame_of([A, B], ag.sources_of([A, B], labels))
+    assert frame["stratum"].tolist() == [ag.POSITIVE, ag.POSITIVE, ag.ZERO]
+    assert frame["weight"].tolist() == [1.0, 3.0, 9.0]
 
 
 def test_cells_labelled_one_by_one_make_the_frame():
@@ -241,7 +405,7 @@ def test_agreement_of_pairs_and_of_agreed_labels_with_a_third():
     third = found["anna", "ben", "package"]
     assert third.cells == 10 and third.raw_agreement == 1.0 and third.alpha == 1.0
     assert third.kappa == cohen_kappa_score(a[a == b], own[a == b])
-    missed = ag.disagreements("s", frame, sources)
+    missed = ag.disagreements("s", frame, kind, sources)
     to_table("disagreements", missed.to_dict("list"))
     pick = missed[(missed["first"] == "anna") & (missed["second"] == "ben") & (missed["agreed_with"] == "")]
     assert pick.set_index("group")[["cells", "only_first", "only_second"]].T.to_dict("list") == {
@@ -267,12 +431,33 @@ def test_agreed_labels_are_of_the_first_two_alone():
     assert ag.label_sets(frame, [own, anna, ben]) == {"anna = ben": expected}
     assert ag.label_sets(frame, [own, anna])["anna"]["a"]["a::c1", "a::u1"] == 0.0
     assert ag.label_sets(frame, [own]) == {}
+    half = ag.Source("half", {("a", "a::c0", "a::u0"): 0.5})
+    assert ag.label_sets(ag.frame_of([A], [own, half])[0], [own, half]) == {"half": {"a": {("a::c0", "a::u0"): 0.5}}}
+
+
+def test_two_whole_sources_are_compared_on_the_drawn_frame_too():
+    own, other = ag.package_source([A, B], "x"), ag.package_source([A, B], "suite y")
+    judge = ag.Source("judge", {("a", "a::c0", "a::u0"): 1.0})
+    labelled, drawn = ag.frames_of([A, B], [own, other, judge])
+    assert (labelled[1], len(labelled[0]), len(labelled[2])) == (ag.LABELLED, 1, 3)
+    assert drawn[1] == ag.DRAWN and drawn[2] == [own, other] and drawn[0].equals(ag.draw_frame([A, B]))
+    table = pd.concat([ag.agreement("s", *f, resamples=5) for f in (labelled, drawn)])
+    keys = to_table("agreement", table.to_dict("list")).to_pandas()[["first", "agreed_with", "second", "frame"]]
+    assert ["x", "", "suite y", ag.DRAWN] in keys.values.tolist()
+    assert ["x", "", "suite y", ag.LABELLED] in keys.values.tolist()
+    # The same cells twice would say the same twice; one whole source has nobody to be compared with.
+    cells = ag.draw_frame([A, B])[["package_id", "candidate_id", "unit_id"]].itertuples(index=False, name=None)
+    everywhere = ag.Source("judge", dict.fromkeys(cells, 0.0))
+    assert [kind for _, kind, _ in ag.frames_of([A, B], [own, other, everywhere])] == [ag.LABELLED]
+    assert [kind for _, kind, _ in ag.frames_of([A, B], [own, judge])] == [ag.LABELLED]
+    assert [kind for _, kind, _ in ag.frames_of([A, B], [own, other])] == [ag.DRAWN]
+    assert ag.frames_of([A, B], [own]) == []
 
 
 def test_one_source_gives_empty_tables():
     source = ag.package_source([A])
     frame = ag.draw_frame([A])
-    for table in (ag.agreement("s", frame, ag.DRAWN, [source]), ag.disagreements("s", frame, [source])):
+    for table in (ag.agreement("s", frame, ag.DRAWN, [source]), ag.disagreements("s", frame, ag.DRAWN, [source])):
         assert table.empty
     assert list(ag.agreement("s", frame, ag.DRAWN, [source]).columns) == TABLES["agreement"].schema.names
 

@@ -10,7 +10,7 @@ from check_cases import COST_MODELS, DEFINITIONS, POOLS, SCALE, as_tables, examp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memaudit.check import certify
+from memaudit.check import prover
 from memaudit.check.certify import (
     MismatchError,
     check_solutions,
@@ -261,7 +261,7 @@ def test_a_bound_below_the_optimum_is_caught():
 
 
 def test_an_independent_solver_that_stops_is_never_equal(monkeypatch):
-    monkeypatch.setattr(certify.CpSatModel, "solve", lambda *_: Answer("limit", Fraction(1), Fraction(9), ()))
+    monkeypatch.setattr(prover.CpSatModel, "solve", lambda *_: Answer("limit", Fraction(1), Fraction(9), ()))
     checks = check(*flawless())
     raise_on_mismatch(checks)
     assert count_checks(checks)["limit"] == 6
@@ -270,7 +270,7 @@ def test_an_independent_solver_that_stops_is_never_equal(monkeypatch):
 
 @pytest.mark.parametrize(("value", "bound"), [(Fraction(9), Fraction(10)), (None, Fraction(1))])
 def test_a_claim_that_an_unfinished_proof_contradicts_is_caught(monkeypatch, value, bound):
-    monkeypatch.setattr(certify.CpSatModel, "solve", lambda *_: Answer("limit", value, bound, ()))
+    monkeypatch.setattr(prover.CpSatModel, "solve", lambda *_: Answer("limit", value, bound, ()))
     assert_caught(check(*flawless()), "cp_sat finds (9|nothing)")
 
 
@@ -280,19 +280,18 @@ def test_a_claim_that_an_unfinished_proof_contradicts_is_caught(monkeypatch, val
 def solved_with_fault(monkeypatch, name, fault, module=stage, solved=PACKAGES):
     monkeypatch.setattr(module, name, fault(getattr(module, name)))
     pools = [BUILT_IN["full"]]
-    solutions, selections = stage.solve_packages(
+    made = stage.solve_packages(
         solved,
         pools,
         cost_model="declared",
         k=1,
         saturation=CAP1,
-        budget_spec="3",
-        budget=3,
+        budgets={3: "3"},
         node_limit=10**6,
     )
     return check_solutions(
-        to_table("solutions", solutions),
-        to_table("solution_selections", selections),
+        to_table("solutions", made.solutions),
+        to_table("solution_selections", made.selections),
         tables_of(solved), "cp_sat", POOLS, DEFINITIONS, COST_MODELS, ties=True,
     )  # fmt: skip
 
@@ -332,7 +331,7 @@ def test_instance_faults_really_change_the_instance():
 def test_a_search_that_stops_early_and_claims_the_optimum_is_caught(monkeypatch):
     """A bound fault: the search never looks at stores that cost more than 1."""
     checks = solved_with_fault(
-        monkeypatch, "solve_all", lambda solve: lambda instances, _, k, nodes: solve(instances, 1, k, nodes)
+        monkeypatch, "sweep", lambda solve: lambda instances, _, k, nodes, ends: solve(instances, [1], k, nodes, ends)
     )
     assert_caught(checks, "the selection is worth|cp_sat finds")
 
@@ -357,16 +356,18 @@ def test_a_wrong_choice_among_equal_optima_is_caught(monkeypatch):
     """A tie-breaking fault: the last of the equal optima instead of the first (groups searched backwards)."""
 
     def backwards(solve):
-        def solved(instances, budget, k, nodes):
-            return [last_optimum(i, s) for i, s in zip(instances, solve(instances, budget, k, nodes), strict=True)]
+        def solved(instances, *how):
+            found = solve(instances, *how)
+            last = [tuple(last_optimum(i, s) for s in f.solutions) for i, f in zip(instances, found, strict=True)]
+            return [replace(f, solutions=own) for f, own in zip(found, last, strict=True)]
 
         return solved
 
     candidates = [Candidate(f"p1:{c}", f"g{c}", "fact", 3, t) for t, c in enumerate("abc")]
     cells = {(c.candidate_id, f"u{i}"): 1.0 for i, c in enumerate(candidates)}
     tied = build("s", "p1", "example", 0, candidates, [Unit(f"u{i}", 1.0) for i in range(3)], cells, [])
-    raise_on_mismatch(solved_with_fault(monkeypatch, "solve_all", lambda solve: solve, solved=[tied]))
-    checks = solved_with_fault(monkeypatch, "solve_all", backwards, solved=[tied])
+    raise_on_mismatch(solved_with_fault(monkeypatch, "sweep", lambda solve: solve, solved=[tied]))
+    checks = solved_with_fault(monkeypatch, "sweep", backwards, solved=[tied])
     assert_caught(checks, "of equal value and cost, p1:a comes first")
 
 
@@ -382,4 +383,4 @@ def last_optimum(instance, solution):
         and instance.cost[list(chosen)].sum() == solution.cost
         and instance.value_int(chosen) == solution.value_int
     ]
-    return replace(solution, selection=max(same, key=lambda c: (*c, n)))
+    return solution._replace(selection=max(same, key=lambda c: (*c, n)))

@@ -82,6 +82,11 @@ BAD = [
     ("suites.small.budgets", [2**31], [["budgets[0]: 2147483648 is above 2147483647"]]),
     ("suites.small.budgets", [float("inf")], [["budgets[0]: inf is not finite"]]),
     ("suites.small.budgets", [0.1, 0.10, 1, 1.0], [["budgets: 0.1 stands twice"]]),
+    ("suites.small.budgets", ["all", 2], [["budgets: `all` stands alone", "add the key `curve: true`"]]),
+    ("suites.small.budgets", "some", [["budgets: 'some' is text; expected a list"]]),
+    ("suites.small.max_budget", 9, [["max_budget: the suite has no curve", "add `curve: true`"]]),
+    ("suites.small.check_limit", 0, [["check_limit: 0 is not above 0"]]),
+    ("suites.small.check_sample", -1, [["check_sample: -1 is below 0"]]),
     ("suites.small.cost_models", ["wods"], [["cost_models[0]: unknown cost model", "'words'"]]),
     ("suites.small.k", [0], [["k[0]: 0 is below 1"]]),
     ("suites.small.k", [65], [["k[0]: 65 is above 64"]]),
@@ -246,6 +251,40 @@ def test_budgets_keep_int_and_float_apart():
     assert Budget(1.0).is_fraction and not Budget(1).is_fraction
 
 
+def test_every_budget():
+    beside = changed("suites.small.curve", True)
+    assert parse(beside).curve_part("small") == {"max_budget": None}
+    beside["suites"]["small"]["max_budget"] = 0.5
+    assert parse(beside).curve_part("small") == {"max_budget": "0.5"}
+    assert parse(beside).suite_writers("small") == ["opt", "greedy"]
+    assert parse(GOOD).curve_part("small") is None
+    alone = parse(changed("suites.small.budgets", "all"))
+    assert alone.curve_part("small") == {"max_budget": None}
+    assert alone.budget_specs("small") == [] and alone.suite_writers("small") == []
+    assert alone.solved_pools("small") == ["full"]
+    assert alone.model_dump(mode="json")["suites"]["small"]["budgets"] == "all"
+    assert parse(GOOD).model_dump(mode="json")["suites"]["small"]["budgets"] == [2, 0.05]
+
+
+def test_writers_need_a_declared_budget():
+    raw = changed("suites.small.budgets", "all")
+    raw["suites"]["small"]["writers"] = ["greedy"]
+    assert ["writers are scored at declared budgets" in line for line in problems(raw)] == [True]
+    raw["suites"]["small"]["writers"] = []
+    parse(raw)
+
+
+def test_a_suite_that_is_drawn_declares_budgets(tmp_path):
+    text = SUITE.replace("[3]", "all") + "illustration: {suite: s, package_id: synthetic_seed_0}\n"
+    only(tmp_path, text, "illustration.suite", "suite s declares none")
+
+
+def test_the_default_limit_of_a_check_is_that_of_verify():
+    from memaudit.check.plan import LIMIT
+
+    assert parse(GOOD).suites["small"].check_limit == LIMIT
+
+
 def test_settings_are_the_product():
     raw = changed("suites.small.k", [1, 2])
     raw["suites"]["small"] |= {"cost_models": ["declared", "mine"], "saturations": ["linear", "steps"]}
@@ -335,6 +374,7 @@ def test_locomo_configuration_needs_the_file(tmp_path, monkeypatch):
         "observation_floor": 0.0,
         "summary_floor": 0.25,
         "adversarial": "abstention",
+        "strict": False,
     }
 
 
@@ -354,6 +394,7 @@ def test_several_files_and_the_options_that_decide_packages():
         "seed": 0,
         "distractors": 0,
         "word_limit": None,
+        "strict": False,
     }
 
 

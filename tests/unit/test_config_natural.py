@@ -33,6 +33,14 @@ def test_defaults_and_their_tables():
     assert config.statistics_paths("talks") == config.statistics_paths("small") == []
 
 
+def test_a_coverage_package_may_bring_several_sources_of_labels():
+    released = {"source": "coverage_package", "package": "p", "budgets": [4]}
+    content = raw()
+    content["suites"]["released"] = released
+    found = set(natural_analyses(parse(content), "released"))
+    assert {"agreement", "disagreements", "label_ratios", "relabelled"} <= found
+
+
 def test_every_key_brings_its_tables():
     config = parse(raw(audit="audit", compare_with=["again"], downstream="a.csv", k=[1, 2]))
     assert natural_analyses(config, "talks") == NATURAL_TABLES
@@ -54,6 +62,12 @@ def test_the_run_info_survives_its_way_through_a_job():
     [
         ({"compare_with": ["talks"]}, r"suites.talks.compare_with\[0\]: is the suite itself"),
         ({"compare_with": ["small"]}, r"suites.talks.compare_with\[0\]: small is synthetic"),
+        (
+            {"compare_with": ["again"], "k": [2, 1]},
+            r"suites.talks.compare_with\[0\]: the first setting of talks is compared, and again has no 2 among its k",
+        ),
+        ({"compare_with": ["again"], "cost_models": ["words"]}, r"again has no 'words' among its cost_models"),
+        ({"compare_with": ["again"], "saturations": ["linear"]}, r"again has no 'linear' among its saturations"),
         ({"compare_with": ["agian"]}, r"suites.talks.compare_with\[0\]: unknown suite 'agian'; nearest known: 'again'"),
         ({"robustness": {"rates": [0.0]}}, r"suites.talks.robustness.rates\[0\]: 0.0 is not above 0"),
         ({"robustness": {"rates": [1.5]}}, r"suites.talks.robustness.rates\[0\]: 1.5 is above 1"),

@@ -1,13 +1,15 @@
 """The structural check: each thing that can be wrong, found with file, line and id, and how grave it is."""
 
+import gzip
 import hashlib
+import json
 
 import pytest
 from coverage_folders import GENERATION, row, tables, write
 
 from memaudit.cli import main
 from memaudit.errors import InputError
-from memaudit.natural.coverage_check import ACROSS, ERRORS, WARNINGS, check_package, folded
+from memaudit.natural.coverage_check import ACROSS, ERRORS, NOTES, WARNINGS, check_package, folded
 from memaudit.natural.coverage_package import CoverageOptions
 from memaudit.natural.coverage_package_io import load_coverage_package, read_coverage_package
 from memaudit.natural.coverage_rows import TABLE_FILES
@@ -21,6 +23,7 @@ def clean():
     for c in rows["candidates"]:
         c.setdefault("experience_id", "q_bike::s2")
         c.setdefault("text", "a skill")
+        c.pop("time_index", None)  # one of six has it
     return rows
 
 
@@ -37,6 +40,7 @@ QUERIES, UNITS, COVERAGE = "queries.jsonl", "evidence_units.jsonl", "coverage_ma
 CELL = {"candidate_id": "q_bike::c1", "unit_id": "q_bike::aside", "coverage": 0.5}
 TEA_UNIT = clean()["units"][4]
 
+SKILL = ("candidates", 5, "q_bike::c5")
 UNIT, BIKE_UNIT = ("units", 5, "q_tea::u1"), ("units", 2, "q_bike::new")
 CANDIDATE, EXPERIENCE = ("candidates", 6, "q_tea::c1"), ("experiences", 3, "q_tea::s3")
 QUERY, BIKE_QUERY = ("queries", 1, "q_tea"), ("queries", 2, "q_bike")
@@ -77,15 +81,28 @@ CASES = [
     changed(QUERY, "incomplete", "answer is missing", answer=None),
     changed(QUERY, "wrong_type", "list of strings", required_unit_ids="q_tea::u1"),
     changed(CANDIDATE, "missing", "representation_type", representation_type=None),
-    changed(CANDIDATE, "incomplete", "text is missing", text=None),
+    changed(CANDIDATE, "incomplete", "serialized or text is missing", text=None),
+    changed(CANDIDATE, "incomplete", "text is missing", text=None, serialized=""),
+    changed(CANDIDATE, "wrong_type", "serialized is 0", serialized=0),
     changed(CANDIDATE, "wrong_type", "write an object", estimated_coverage=[1]),
     added("coverage", {**CELL, "coverage": None}, "missing", "coverage or fidelity", "q_bike::c1, q_bike::aside"),
+    added("coverage", {**CELL, "annotator_ids": ["a", " "]}, "wrong_type", "is blank", "q_bike::c1, q_bike::aside"),
+    added("coverage", {**CELL, "labels": {"": 1}}, "wrong_type", "is blank", "q_bike::c1, q_bike::aside"),
     # out of range
     changed(CANDIDATE, "no_cost", "cost is missing", cost=None),
     changed(CANDIDATE, "out_of_range", "cost is -1", cost=-1),
     changed(CANDIDATE, "out_of_range", "write a whole number", cost=1.5),
     changed(CANDIDATE, "wrong_type", "cost is '9'; write a number", cost="9"),
     changed(CANDIDATE, "out_of_range", "cost is 1", cost=10**30),
+    changed(CANDIDATE, "out_of_range", "cost is -1; write a whole number of at least 1", cost=-1),
+    changed(CANDIDATE, "out_of_range", "estimated_value is 1", estimated_value=10**400),
+    changed(CANDIDATE, "out_of_range", "confidence is 1", confidence=10**400),
+    changed(CANDIDATE, "out_of_range", "time_index is 1", time_index=10**400),
+    changed(UNIT, "out_of_range", "000...; write", unit_weight=10**400),
+    changed(CANDIDATE, "confidence", "confidence is 7; one is in [0, 1]", confidence=7),
+    changed(SKILL, "mixed_time", "only 1 of the example's 5 candidates", time_index=3),
+    changed(UNIT, "not_exact", "unit_weight: 0.333", unit_weight=1 / 3),
+    added("coverage", {**CELL, "coverage": 1 / 3}, "not_exact", "coverage: 0.333", "q_bike::c1, q_bike::aside"),
     changed(CANDIDATE, "out_of_range", "at least 0", confidence=-0.1),
     changed(CANDIDATE, "out_of_range", "time_index is 0.5", time_index=0.5),
     changed(UNIT, "out_of_range", "unit_weight is -1", unit_weight=-1),
@@ -112,6 +129,13 @@ CASES = [
     added("decisions", {"query_id": "q_x", "status": "accepted"}, "unknown_id", "q_x", "q_x"),
     added("units", {**TEA_UNIT, "unit_id": "q_x::u1"}, "unknown_example", "names no query before '::'", "q_x::u1"),
     added("units", {**TEA_UNIT, "unit_id": "u9"}, "unknown_example", "has no '::'", "u9"),
+    # adjudication
+    changed(QUERY, "unknown_status", "'Rejected'; write one of accepted,", adjudication_status="Rejected"),
+    added("decisions", {"query_id": "q_tea", "status": "pending"}, "unknown_status", "not scored", "q_tea"),
+    added("decisions", {"query_id": "q_tea"}, "incomplete", "decides nothing", "q_tea"),
+    added("decisions", {"query_id": "q_bike", "status": "accepted"}, "conflicting_status", "; it is scored", "q_bike"),
+    added("decisions", {"query_id": "q_bike", "status": "rejected"}, "conflicting_status", "is not scored", "q_bike"),
+    changed(QUERY, "reserved_name", "category 'all'", category="all"),
     # quotes
     changed(UNIT, "no_quote", "quote the source", source_spans=[]),
     changed(UNIT, "no_quote", "source span 0 is empty", source_spans=[{"text": " "}]),
@@ -145,7 +169,7 @@ def test_each_finding(tmp_path, change, kind, place, message):
 
 def test_every_kind_has_a_case():
     elsewhere = {"ambiguous_file", "bad_pointer", "leaky_inputs", "manifest", "not_read", "unfilled"}
-    assert {case[1] for case in CASES} | elsewhere == ACROSS | ERRORS | WARNINGS
+    assert {case[1] for case in CASES} | elsewhere | NOTES == ACROSS | ERRORS | WARNINGS | NOTES
 
 
 def test_quotes_match_after_folding_only(tmp_path):
@@ -196,7 +220,22 @@ def test_manifest(tmp_path, manifest, kinds):
 
 def test_manifest_with_the_right_hash(tmp_path):
     digest = hashlib.sha256(write(tmp_path, clean()).joinpath(QUERIES).read_bytes()).hexdigest()
-    assert found(write(tmp_path, clean(), {**GENERATION, "files": {QUERIES: digest}}), OWN) == []
+    manifest = {**GENERATION, "files": {QUERIES: digest}}
+    assert found(write(tmp_path, clean(), manifest), OWN) == []
+    # Packed later, the content is still the one that was hashed; the packed file may be named too.
+    folder = write(tmp_path / "packed", clean(), manifest, packed=("queries",))
+    assert found(folder, OWN) == []
+    packed = hashlib.sha256((folder / f"{QUERIES}.gz").read_bytes()).hexdigest()
+    write(folder, clean(), {**GENERATION, "files": {f"{QUERIES}.gz": packed}}, packed=("queries",))
+    (folder / QUERIES).unlink(missing_ok=True)
+    assert found(folder, OWN) == []
+
+
+def test_a_packed_manifest_is_read(tmp_path):
+    folder = write(tmp_path, clean(), None)
+    content = json.dumps({**GENERATION, "counts": {"queries": 99}}).encode()
+    (folder / "candidate_generation_manifest.json.gz").write_bytes(gzip.compress(content))
+    assert [f[1] for f in found(folder)] == ["manifest"]
 
 
 def test_missing_and_ambiguous_files(tmp_path):
@@ -208,14 +247,95 @@ def test_missing_and_ambiguous_files(tmp_path):
     assert ("error", "ambiguous_file", COVERAGE, 0, "") in found(folder)
 
 
-def test_broken_gzip_and_manifest(tmp_path):
+def test_a_manifest_that_is_no_json(tmp_path):
     folder = write(tmp_path, clean(), packed=("units",))
     (folder / "candidate_generation_manifest.json").write_text("{")
     assert ("error", "malformed", "candidate_generation_manifest.json", 0, "") in found(folder)
+
+
+def test_a_broken_gzip_is_a_finding_and_what_follows_from_it_is_not(tmp_path):
+    folder = write(tmp_path, clean(), packed=("units",))
     path = folder / f"{UNITS}.gz"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"evidence_units.jsonl.gz: not a whole gzip file"):
-        found(folder)
+    assert found(folder) == [("error", "malformed", f"{UNITS}.gz", 0, "")]
+    with pytest.raises(InputError, match=r"evidence_units.jsonl.gz: malformed: not a whole gzip file"):
+        load_coverage_package(folder)
+
+
+@pytest.mark.parametrize("table", ["queries", "experiences", "units", "candidates"])
+def test_a_row_that_cannot_be_read_is_told_alone(tmp_path, table):
+    rows = clean()
+    key = next(k for k in rows[table][0] if k.endswith("_id"))
+    rows[table][0][key] = 7
+    assert found(write(tmp_path, rows)) == [("error", "wrong_type", TABLE_FILES[table], 1, "")]
+
+
+def test_errors_come_first(tmp_path):
+    rows = clean()
+    row(rows["experiences"], "q_bike::s1")["timestamp"] = "one day"  # a warning, in a file that sorts before
+    row(rows["units"], "q_bike::new")["source_spans"] = ["four cups"]
+    row(rows["queries"], "q_tea")["answer"] = True
+    assert [f[0] for f in found(write(tmp_path, rows))] == ["error", "warning", "warning"]
+
+
+@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.symlink_to(p), lambda p: p.symlink_to("nowhere")])
+@pytest.mark.parametrize("name", [COVERAGE, "annotation_decisions.jsonl", "candidate_generation_manifest.json.gz"])
+def test_what_is_no_file_is_not_absent(tmp_path, name, make):
+    folder = write(tmp_path, clean())
+    (folder / name).unlink(missing_ok=True)
+    make(folder / name)
+    assert ("error", "malformed", name, 0, "") in found(folder)
+
+
+def test_a_number_beyond_a_float_is_no_answer(tmp_path):
+    rows = clean()
+    rows["queries"] = [json.dumps(q).replace('"answer": 3', '"answer": 1e400') for q in rows["queries"]]
+    assert found(write(tmp_path, rows)) == [("error", "out_of_range", QUERIES, 1, "q_tea")]
+
+
+def test_numbers_need_not_be_exact_where_they_are_rounded_or_not_used(tmp_path):
+    rows = clean()
+    row(rows["units"], "q_tea::u1")["unit_weight"] = 1 / 3
+    folder = write(tmp_path, rows)
+    assert found(folder, CoverageOptions(quantize=4)) == []
+    assert found(folder, CoverageOptions(weights="uniform")) == []
+    row(rows["queries"], "q_tea")["adjudication_status"] = "rejected"
+    assert found(write(tmp_path, rows)) == []
+
+
+def with_parent(tmp_path, rows, *decisions):
+    (tmp_path / "adjudication_decisions.jsonl").write_text("".join(f"{json.dumps(d)}\n" for d in decisions))
+    return write(tmp_path / "package", rows)
+
+
+def test_a_parents_decision_on_an_adjudicated_package_conflicts_with_its_own(tmp_path):
+    folder = with_parent(tmp_path, clean(), {"query_id": "q_bike", "status": "rejected"})
+    assert found(folder) == [("warning", "conflicting_status", "adjudication_decisions.jsonl", 1, "q_bike")]
+
+
+def test_a_parents_decision_beside_a_primary_package_is_a_note_in_strict_mode_too(tmp_path):
+    rows = clean()
+    del row(rows["queries"], "q_bike")["adjudication_status"]
+    folder = with_parent(
+        tmp_path, rows, {"query_id": "q_bike", "status": "rejected"}, {"query_id": "q_tea", "status": "accepted"}
+    )
+    assert found(folder, CoverageOptions(own=True, strict=True)) == [
+        ("note", "parent_decision", "adjudication_decisions.jsonl", 1, "q_bike")
+    ]
+    load_coverage_package(folder, CoverageOptions(own=True, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("keys", "fate"),
+    [({}, "query is scored"), ({"required_unit_ids": []}, "query is not scored: no required unit")],
+)
+def test_the_note_on_a_parents_decision_says_whether_the_query_is_scored(tmp_path, keys, fate):
+    rows = clean()
+    del row(rows["queries"], "q_bike")["adjudication_status"]
+    row(rows["queries"], "q_bike").update(keys)
+    folder = with_parent(tmp_path, rows, {"query_id": "q_bike", "status": "rejected"})
+    messages = [f.message for f in check_package(read_coverage_package(folder), IMPORTED) if f.severity == "note"]
+    assert [m.endswith(fate) for m in messages] == [True]
 
 
 def test_a_file_of_another_layout_is_named(tmp_path):
@@ -268,3 +388,17 @@ def test_command_with_paper_defaults(tmp_path, capsys):
     assert main(["check-package", str(folder)]) == 1
     assert main(["check-package", str(folder), "--paper-defaults"]) == 0
     assert "warning no_cost: 1" in capsys.readouterr().out
+
+
+def test_command_tells_what_is_not_scored_and_what_a_suite_would_refuse(tmp_path, capsys):
+    rows = clean()
+    row(rows["queries"], "q_tea")["required_unit_ids"] = []
+    row(rows["units"], "q_bike::new")["unit_weight"] = 1e15
+    row(rows["units"], "q_bike::old")["unit_weight"] = 0.000001
+    folder = write(tmp_path, rows)
+    assert main(["check-package", str(folder)]) == 1
+    out = capsys.readouterr().out
+    assert "not scored: q_tea (no required unit)\n" in out
+    assert "ERROR   package q_bike of suite check-package: weights and coverages need" in out
+    assert out.endswith("\n1 error, 0 warnings\n")
+    assert main(["check-package", str(folder), "--quantize", "10"]) == 0

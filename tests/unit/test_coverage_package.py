@@ -121,12 +121,12 @@ def test_labels_name_their_source_and_keep_zeros(tmp_path):
     result = built(write(tmp_path, rows))
     labels = [tuple(label.values())[1:] for label in result.labels if label["package_id"] == "q_bike"]
     assert labels == [
-        ("q_bike::c1", "q_bike::old", "package", "1", 1.0, "unstated"),
-        ("q_bike::c2", "q_bike::gone", "m1", "1", 1.0, "unstated"),
-        ("q_bike::c2", "q_bike::gone", "m2", "1", 1.0, "unstated"),
-        ("q_bike::c3", "q_bike::new", "package", "1", 0.5, "unstated"),
-        ("q_bike::c3", "q_bike::gone", "package", "1", 0.0, "accepted"),
-        ("q_bike::c2", "q_bike::gone", "m1", "2", 0.5, "unstated"),
+        ("q_bike::c1", "q_bike::old", "package", "1", 1.0, "unstated", "row", 1),
+        ("q_bike::c2", "q_bike::gone", "m1", "1", 1.0, "unstated", "row", 2),
+        ("q_bike::c2", "q_bike::gone", "m2", "1", 1.0, "unstated", "row", 2),
+        ("q_bike::c3", "q_bike::new", "package", "1", 0.5, "unstated", "row", 3),
+        ("q_bike::c3", "q_bike::gone", "package", "1", 0.0, "accepted", "row", 4),
+        ("q_bike::c2", "q_bike::gone", "m1", "2", 0.5, "unstated", "row", 6),
     ]
     assert one(result).coverage_row(1) == {"q_bike::gone": 1.0}  # the largest of the two counts
     assert [w["kind"] for w in result.warnings if w["kind"] == "duplicate_coverage"] == ["duplicate_coverage"]
@@ -172,11 +172,72 @@ def test_what_cannot_be_scored_is_listed_with_the_reason(tmp_path):
     assert str(tmp_path / "adjudication_decisions.jsonl") in package_files(folder)
 
 
+@pytest.mark.parametrize("status", ["Rejected", " rejected", "disputed", "pending", "needs_review", "ACCEPTED", ""])
+@pytest.mark.parametrize("by_decision", [False, True])
+def test_only_accepted_and_corrected_queries_are_scored(tmp_path, status, by_decision):
+    rows = tables()
+    if by_decision:
+        rows["decisions"] = [{"query_id": "q_tea", "status": status}]
+    else:
+        row(rows["queries"], "q_tea")["adjudication_status"] = status
+    result = built(write(tmp_path, rows))
+    assert [p.package_id for p in result.packages] == ["q_bike"]
+    assert [(r["source_id"], r["reason"]) for r in result.unscored] == [
+        ("q_tea", f"adjudication: {status!r}, no known status")
+    ]
+    assert [w["kind"] for w in result.warnings if w["source_id"] == "q_tea"] == ["unknown_status"]
+
+
+def test_one_rejection_among_several_decisions_stops_a_query(tmp_path):
+    rows = tables()
+    rows["decisions"] = [{"query_id": "q_tea", "status": "rejected"}, {"query_id": "q_tea", "status": "accepted"}]
+    result = built(write(tmp_path, rows))
+    assert [(r["source_id"], r["reason"]) for r in result.unscored] == [("q_tea", "adjudication: rejected")]
+    assert [w["kind"] for w in result.warnings if w["source_id"] == "q_tea"] == ["conflicting_status"]
+
+
+def test_a_parents_decisions_count_for_an_adjudicated_package_only(tmp_path):
+    (tmp_path / "adjudication_decisions.jsonl").write_text(
+        '{"query_id": "q_tea", "status": "rejected"}\n{"query_id": "q_gone", "status": "Rejected"}\n'
+    )
+    rows = tables()
+    adjudicated = built(write(tmp_path / "adjudicated", rows))
+    del row(rows["queries"], "q_bike")["adjudication_status"]
+    primary = built(write(tmp_path / "primary", rows))
+    gone = ("q_gone", "adjudication: 'Rejected', no known status, not in the package")
+    assert [(r["source_id"], r["reason"]) for r in adjudicated.unscored] == [gone, ("q_tea", "adjudication: rejected")]
+    assert [(r["source_id"], r["reason"]) for r in primary.unscored] == [gone]
+    assert [p.package_id for p in primary.packages] == ["q_bike", "q_tea"]
+
+
+def test_labels_of_a_row_are_stated_cell_by_cell(tmp_path):
+    rows = tables()
+    rows["coverage"][2] |= {"labels": {"A": 0.5, "B": 0.0}, "annotator_ids": ["A"]}
+    labels = built(write(tmp_path, rows)).labels
+    assert [(r["source"], r["value"], r["stated"], r["line"]) for r in labels if r["line"] == 3] == [
+        ("A", 0.5, "cell", 3), ("B", 0.0, "cell", 3),
+    ]  # fmt: skip
+
+
 def test_cell_decisions_of_a_primary_package_stop_no_query(tmp_path):
     rows = tables()
     cell = {"candidate_id": "q_tea::c1", "unit_id": "q_tea::u1", "query_id": "q_tea", "status": "rejected"}
     rows["decisions"] = [cell]
-    assert len(built(write(tmp_path, rows)).packages) == 2
+    result = built(write(tmp_path, rows))
+    assert len(result.packages) == 2 and ("q_tea", "q_tea") not in result.statuses
+    assert {r["status"] for r in result.labels if r["candidate_id"] == "q_tea::c1"} == {"rejected"}
+
+
+def test_statuses_and_changed_requirements_of_scored_queries_are_kept(tmp_path):
+    rows = tables()
+    rows["decisions"] = [{"query_id": "q_tea", "status": "accepted"}]
+    result = built(write(tmp_path, rows))
+    assert result.statuses == {("q_bike", "q_bike"): "corrected", ("q_tea", "q_tea"): "accepted"}
+    made = package_tables(
+        result.packages, suite="natural", label_source="x", labels=result.labels, primary=result.primary,
+        statuses=result.statuses,
+    )["queries"].to_pylist()  # fmt: skip
+    assert [(q["status"], q["required_changed"]) for q in made] == [("corrected", True), ("accepted", None)]
 
 
 def test_rows_without_an_example_belong_to_every_query(tmp_path):
@@ -253,6 +314,9 @@ def test_unreadable_dates_keep_their_place(tmp_path):
         ("2023-5-8", "2023-05-08 00:00:00"),
         ("1683554160", "2023-05-08 13:56:00"),
         ("1683554160000", "2023-05-08 13:56:00"),
+        ("1701123112345", "2023-11-27 22:11:52.345000"),  # not the year 1701
+        ("1610123012", "2021-01-08 16:23:32"),
+        ("20230520x0221", "None"),
         ("May 2023", "2023-05-01 00:00:00"),
         ("03/04/2023", "None"),  # two readings
         ("Feb 30 2023", "None"),
@@ -365,6 +429,35 @@ def test_quantized_suite_keeps_its_labels(tmp_path):
     made = build_suite("natural", {**SOURCE, "quantize": 2}, source_files("coverage_package", [str(folder)]))
     assert len(made.labels) == 6
     assert made.primary == {("q_bike", "q_bike"): frozenset({"q_bike::new"})}
+
+
+STRICT = {
+    "longmemeval": (
+        INVENTED, {"question_types": None, "limit": None, "seed": 0, "distractors": 0, "word_limit": None,
+                   "route": "marked"}),
+    "locomo": (INVENTED.with_name("locomo_invented.json"), {"grid": 20, "observation_floor": 0.0, "summary_floor": 0.25,
+                                                            "adversarial": "abstention"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", STRICT)
+def test_strict_conversations_stop_at_warnings(source):
+    path, keys = STRICT[source]
+    keys = {"source": source, "quantize": None, **keys}
+    made = build_suite("s", {**keys, "strict": False}, [str(path)])
+    with pytest.raises(InputError, match=f"{len(made.warnings)} warnings, and the suite is strict") as error:
+        build_suite("s", {**keys, "strict": True}, [str(path)])
+    assert made.warnings[0]["detail"] in str(error.value)
+
+
+def test_no_category_is_named_like_the_total(tmp_path):
+    rows = json.loads(INVENTED.read_text())
+    for example in rows:
+        example["question_type"] = "all"
+    path = tmp_path / "talks.json"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(InputError, match="'all' is what results call all of them together"):
+        build_packages(load_examples(path), "s")
 
 
 def test_folder_without_any_file_of_the_layout(tmp_path):

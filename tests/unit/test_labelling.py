@@ -3,14 +3,18 @@
 import json
 from collections import Counter
 
+import pandas as pd
 import pytest
 
+from memaudit.analysis import agreement
 from memaudit.errors import InputError
+from memaudit.labels_io import read_sources
 from memaudit.natural import labelled, labelling
 from memaudit.natural.conversations import parse_examples
 from memaudit.natural.coverage_package import CoverageOptions, build_coverage
 from memaudit.natural.coverage_package_io import load_coverage_package, write_coverage_package
 from memaudit.natural.pointers import Sessions, session_text
+from memaudit.package_io import package_tables, read_packages, write_packages
 
 BARN = [
     {
@@ -210,6 +214,19 @@ def test_the_adjudicated_package_is_what_b_says(frame, tmp_path, required, statu
     assert q1.coverage_row(q1.visible.candidate_ids.index("q1::hens::c2")) == {}
 
 
+@pytest.mark.parametrize(("by_b", "own", "other"), [(False, "A", "B"), (True, "B", "A")])
+def test_the_two_passes_are_label_sources_one_of_them_the_packages_own(frame, tmp_path, by_b, own, other):
+    _, made = packages(frame, tmp_path, by_b=by_b)
+    sources = agreement.sources_of(made.packages, pd.DataFrame(made.labels))
+    assert [(s.name, s.by_cell) for s in sources] == [(own, False), (other, True)]
+    assert sources[0].whole == {p.package_id for p in made.packages}
+    cells, kind = agreement.frame_of(made.packages, sources)
+    audited = {cell for cell in sources[1].values if cell[0] == "q1"}
+    assert kind == agreement.LABELLED
+    assert set(cells[cells["package_id"] == "q1"].iloc[:, :3].itertuples(index=False, name=None)) == audited
+    assert len(audited) == len(CELLS["Q001"])
+
+
 def test_ambiguous_and_rejected_queries_stand_among_all_decisions(frame):
     _, a2 = taken(frame)
     index = labelled.index_of(frame)
@@ -264,3 +281,77 @@ def test_nine_words_in_a_row_are_too_many():
     source = "one two three four five six seven eight nine ten"
     assert labelling.shared_run("One, two three\nfour five-six; seven eight", [source]) is None
     assert labelling.shared_run("x One, two three\nfour five-six; seven eight NINE y", ["", source]) is not None
+
+
+def corrected(**row):
+    return [{"kind": "year missing", "reason": "No year is told.", **row}]
+
+
+COVERAGE = {"what": "coverage", "query": "Q001", "candidate": "S002.c2", "unit": "S002.u1", "value": 1}
+TEXT = {"what": "unit_text", "unit": "S002.u1", "text": "Seven hens live in the yard."}
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({**COVERAGE, "what": "value"}, "what 'value' is none of"),
+        ({**COVERAGE, "candidate": "S002.c9"}, "is no candidate of Q001"),
+        ({**COVERAGE, "unit": "Q002.d1"}, "is no unit of Q001"),
+        ({**COVERAGE, "value": 0.7}, "value 0.7 is none of 0, 0.5, 1.0"),
+        (
+            {**TEXT, "text": "the old barn door has had a shade of teal, last week I painted the old barn door a"},
+            "more than 8",
+        ),
+        ({**TEXT, "reason": ""}, "reason: the text is missing"),
+        ({"what": "unit_kind", "unit": "S002.u1", "unit_kind": "fact"}, "unit_kind 'fact' is none of"),
+        ({"what": "quote", "unit": "S002.u1", "turn": 0, "quote": "eight hens"}, "copy it from the bundle"),
+    ],
+)
+def test_what_is_wrong_with_a_correction_is_told(frame, row, says):
+    a1, a2 = taken(frame)
+    with pytest.raises(labelling.Problems, match=says):
+        take(frame, a1, a2, corrected(**row))
+
+
+def take(frame, a1, a2, rows):
+    made, derived = {row["session"]: row for row in a1}, {row["query"]: row["derived"] for row in a2}
+    return labelling.take_corrections(rows, frame, made, derived)
+
+
+def test_corrections_stand_above_the_passes(frame):
+    a1, a2 = taken(frame)
+    b = labelling.take_b(b_rows(), frame, UNITS, CELLS)
+    rows = [COVERAGE, {**COVERAGE, "candidate": "S002.c1", "unit": "S001.u1", "value": 0.5}, TEXT]
+    rows += [{"what": "unit_kind", "unit": "S001.u1", "unit_kind": "context"}]
+    rows += [{"what": "quote", "unit": "S002.u1", "turn": 0, "quote": "now keep seven hens"}]
+    rows = take(frame, a1, a2, [row for given in rows for row in corrected(**given)])
+    index = labelled.index_of(frame)
+    primary, final = (labelled.package_tables(index, a1, a2, b, rows, by_b=by_b) for by_b in (False, True))
+
+    def value(tables, candidate, unit):
+        found = [r["coverage"] for r in tables["coverage"] if (r["candidate_id"], r["unit_id"]) == (candidate, unit)]
+        return found[0] if found else None
+
+    assert value(primary, "q1::hens::c2", "q1::hens::u1") == 0.5 and value(final, "q1::hens::c2", "q1::hens::u1") == 1
+    assert (
+        value(primary, "q1::hens::c1", "q1::barn::u1") is None and value(final, "q1::hens::c1", "q1::barn::u1") == 0.5
+    )
+    units = {u["unit_id"]: u for u in final["units"]}
+    assert units["q1::hens::u1"]["canonical_text"] == TEXT["text"] and units["q1::barn::u1"]["kind"] == "context"
+    sessions = Sessions(frame.queries.values())
+    span = labelled.with_texts(units["q1::hens::u1"], sessions)["source_spans"][0]
+    assert span["text"] == "now keep seven hens"
+    assert len({r["unit_id"] for r in primary["units"]} - {u["unit_id"] for u in final["units"]}) == 2  # q2's, rejected
+
+
+def test_the_primary_suite_is_no_source_beside_its_own_labels(frame, tmp_path):
+    folders = {}
+    for name, by_b in (("primary", False), ("adjudicated", True)):
+        _, made = packages(frame, tmp_path / name, by_b)
+        folders[name] = tmp_path / "results" / name
+        write_packages(folders[name], package_tables(made.packages, suite=name, label_source="p", labels=made.labels))
+    packages_ = read_packages(folders["adjudicated"])
+    sources = read_sources(packages_, folders["adjudicated"] / "labels.parquet", others=[folders["primary"]])
+    assert [source.name for source in sources] == ["B", "A"]
+    other = read_sources(packages_, folders["adjudicated"] / "labels.parquet", others=[folders["adjudicated"]])
+    assert [source.name for source in other] == ["B", "A", "suite adjudicated"]

@@ -120,11 +120,11 @@ def test_a_fitted_writer_is_scored_on_odd_seeds_whatever_its_fit_returns(returne
 
     writer = Writer("mine", Rule("mine.py:f", "metadata", lambda visible, budget, most=0: [], fit))
     some = [text_package(seed, package_seed=seed) for seed in range(4)]
-    [(_, scored, _)] = kept([writer], some, some, pools=POOLS, saturation=CAP1, k=1, budget=3, optima={})
+    [(_, _, scored, _)] = kept([writer], some, some, pools=POOLS, saturation=CAP1, k=1, optima={3: {}})
     assert {p.seed % 2 for p in scored} == {1} and seen == [([0, 2], "cap1")]
 
 
 def test_a_fit_that_returns_no_dict_is_refused():
     writer = Writer("mine", Rule("mine.py:f", "metadata", lambda visible, budget: [], lambda training, **_: None))
     with pytest.raises(InputError, match="its fit returned None"):
-        list(kept([writer], [], [], pools=POOLS, saturation=CAP1, k=1, budget=3, optima={}))
+        list(kept([writer], [], [], pools=POOLS, saturation=CAP1, k=1, optima={3: {}}))

@@ -61,7 +61,7 @@ def test_answer_number_keeps_raw_value_and_has_text(answer, text):
 
 
 def test_answer_with_alternatives_is_verbatim():
-    answer = "9 days. 10 days (including the last day) is also acceptable."
+    answer = "Four boats. Five (with the dinghy in the shed) would be right as well."
     assert parse(answer=answer).answer_text == answer
 
 
@@ -209,6 +209,14 @@ def test_question_id_twice_names_both_places():
 )
 def test_dates(text, expected):
     assert parse_date(text, "here") == (expected, None)
+
+
+@pytest.mark.parametrize(
+    "text", ["1610123012345", "1701123112", "20230520x0221", "2023-05-20_02:21", "2023-05-20t02:21"]
+)
+def test_date_and_time_are_parted_by_t_or_a_space(text):
+    with pytest.raises(InputError, match=f"here: date '{text}' is not readable"):
+        parse_date(text, "here")
 
 
 @pytest.mark.parametrize("weekday", ["Mon", "Sa", "sábado", ""])

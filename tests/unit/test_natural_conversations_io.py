@@ -42,9 +42,17 @@ def test_folder_reads_its_files_by_name(tmp_path):
     (tmp_path / "b.jsonl").write_bytes(lines(ROWS[:3]))
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(json.dumps(ROWS[3:]).encode()))
     (tmp_path / "README.md").write_text("not data")
-    (tmp_path / "sub.json").mkdir()
+    (tmp_path / "sub").mkdir()
     ids = [example.question_id for example in load_examples(tmp_path)]
     assert ids == [row["question_id"] for row in ROWS[3:] + ROWS[:3]]
+
+
+@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.symlink_to(p), lambda p: p.symlink_to("nowhere")])
+def test_what_is_named_like_data_and_is_no_file_stops(tmp_path, make):
+    (tmp_path / "a.jsonl").write_bytes(lines(ROWS[:2]))
+    make(tmp_path / "b.json")
+    with pytest.raises(InputError, match=r"b\.json: is a folder or a link that leads nowhere"):
+        load_examples(tmp_path)
 
 
 def test_question_in_two_files_of_a_folder(tmp_path):

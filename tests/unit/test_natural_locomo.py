@@ -353,3 +353,26 @@ def test_file_without_conversations(tmp_path):
         load_conversations(tmp_path / "a.json")
     with pytest.raises(InputError, match="name a file of conversations"):
         load_conversations(tmp_path / "none.json")
+
+
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"conversation": talk(session_01=[], session_01_date_time="8 May, 2023")}, "session_1 and session_01"),
+        ({"observation": {"session_1_observation": {}, "session_01_observation": {}}}, "session_01_observation are"),
+        ({"session_summary": {"session_1_summary": "a", "session_01_summary": "b"}}, "session_01_summary are keys"),
+        ({"conversation": talk(**{f"session_{NINES}": []})}, r"session_9+\.\.\. has a session number of 5000 digits"),
+        ({"conversation": talk(session_2=[{"speaker": "B", "dia_id": f"D{NINES}:1", "text": ""}])}, "is no turn id"),
+    ],
+)  # fmt: skip
+def test_two_keys_of_one_session_and_endless_numbers_stop(changes, message):
+    with pytest.raises(InputError, match=message):
+        parse(row(**changes))
+
+
+def test_evidence_with_endless_numbers_is_no_turn():
+    endless = f"D{NINES}:1"
+    assert ask(evidence=[endless])[0].unresolved == (endless,)

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from memaudit.analysis.bootstrap import mean_interval
 from memaudit.analysis.construction import construction
 from memaudit.analysis.downstream import downstream, parse_answers, wilson
 from memaudit.analysis.downstream_io import read_answers
 from memaudit.analysis.queries import NO_CATEGORY, by_category, query_scores
 from memaudit.analysis.sensitivity import sensitivity
 from memaudit.errors import InputError
-from memaudit.natural.audit import parse_cells, parse_labels
 from memaudit.natural.audit_io import audit_files, load_audit
 from memaudit.package_io import package_tables
 from memaudit.table_io import to_table
@@ -74,6 +74,8 @@ def test_categories(stage):
     assert set(at.index) == {"fact", "update", "one hop", "many", "none", "all"}
     assert at.loc["one hop", ["packages", "queries", "share_all", "share_none"]].tolist() == [1, 2, 0.5, 0.0]
     assert at.loc["one hop", "mean_covered"] == (1 + 0.25) / 2
+    assert at.loc["one hop", "covered_low"] == at.loc["one hop", "covered_high"] == (1 + 0.25) / 2
+    assert at.loc["all", "covered_low"] < at.loc["all", "mean_covered"] < at.loc["all", "covered_high"]
     assert at.loc["one hop", "share_low"] == at.loc["one hop", "share_high"] == 0.5  # one conversation
     assert at.loc["none", "without_requirement"] == 1 and np.isnan(at.loc["none", "share_all"])
     assert at.loc["many", "n"] == 0 and np.isnan(at.loc["many", "mean_ratio"])
@@ -118,6 +120,7 @@ def test_sensitivity_to_k_costs_and_pools():
     ratios = [one["atomic_fact", p] / one["full", p] for p in ("p1", "p2", "chat")]
     assert (pool["n"], pool["undefined_n"], pool["n_unproven"]) == (3, 1, 0)
     assert pool["mean_ratio"] == pytest.approx(np.mean(ratios)) and pool["max_ratio"] == max(ratios)
+    assert pool["min_ratio"] == min(ratios)
     assert pool["mean_value"] == pytest.approx(one["atomic_fact"].mean())
     assert pool["mean_reference"] == pytest.approx(one["full"].mean())
     assert pool["ci_low"] <= pool["mean_ratio"] <= pool["ci_high"]
@@ -154,8 +157,13 @@ def answers(**columns):
     return pd.DataFrame(table | columns)
 
 
+def joined(queries, table, systems=None):
+    given = parse_answers(table, "a.csv")
+    return downstream("talk", queries, given, systems or {}, "a.csv", setting=cases.SETTING, resamples=50)
+
+
 def test_accuracy_by_what_was_kept(stage):
-    table = downstream("talk", stage[2], parse_answers(answers(), "a.csv"), {"mine": "oracle_gvt"}, "a.csv")
+    table = joined(stage[2], answers(), {"mine": "oracle_gvt"})
     to_table("downstream", table.to_dict("list"))
     assert set(table["budget"]) == {4, 6} and set(table["writer"]) == {"oracle_gvt"}
     at = table[table["budget"] == 4].set_index("covered")
@@ -166,10 +174,47 @@ def test_accuracy_by_what_was_kept(stage):
     assert (at.loc["some", "ci_low"], at.loc["some", "ci_high"]) == wilson(1, 2)
 
 
-def test_an_answer_at_a_budget_counts_there_only(stage):
-    given = parse_answers(answers(system="oracle_gvt", budget=[4, 6, None, "", 4]), "a.csv")
-    table = downstream("talk", stage[2], given, {}, "a.csv")
-    assert table[table["covered"] == "any"].set_index("budget")["n"].to_dict() == {4: 4, 6: 3}
+def test_an_answer_at_a_budget_counts_there_only_and_one_without_is_told(stage):
+    table = joined(stage[2], answers(system="oracle_gvt", budget=[4, 6, None, "", 4]))
+    anything = table[table["covered"] == "any"].set_index("budget")
+    assert anything["n"].to_dict() == {4: 4, 6: 3} and anything["n_any_budget"].to_dict() == {4: 2, 6: 2}
+    assert set(table["answers"]) == {5}
+
+
+def test_an_answer_belongs_to_one_setting(stage):
+    words = stage[2][stage[2]["budget"] == 4].assign(k=2, cost_model="words", budget=9)
+    both = pd.concat([stage[2], stage[2].assign(k=2), words])
+    table = joined(both, answers(system="oracle_gvt"))
+    assert set(table["k"]) == {1} and set(table["cost_model"]) == {"declared"}
+    named = joined(both, answers(system="oracle_gvt", k=[1, 2, 2, None, ""], cost_model=["", None, "words", "", ""]))
+    found = named[named["covered"] == "any"].groupby(["cost_model", "k"])["n"].max().to_dict()
+    assert found == {("declared", 1): 3, ("declared", 2): 1, ("words", 2): 1}
+    for columns, message in (
+        ({"k": 3}, "row 1: k 3 is not of suite talk; name one of the suite, or leave it empty"),
+        ({"cost_model": "tokens"}, "row 1: cost_model tokens is not of suite talk"),
+        ({"budget": 9}, "row 1: budget 9 is not scored with declared costs, k = 1, h = cap1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            joined(both, answers(system="oracle_gvt", **columns))
+
+
+def test_an_answer_that_names_the_first_setting_is_the_one_that_means_it(stage):
+    named = pd.concat([answers(system="oracle_gvt", k=""), answers(system="oracle_gvt", k=1).iloc[2:3]])
+    with pytest.raises(InputError, match=r"a.csv, row 6: query q3 of system oracle_gvt is answered twice"):
+        joined(stage[2], named)
+
+
+def test_all_systems_together_with_an_interval_over_queries(stage):
+    two = pd.concat([answers(system="oracle_gvt"), answers(system="recency_raw", correct=[1, 0, 1, 0, 1])])
+    table = joined(stage[2], two)
+    at = table[(table["budget"] == 4) & (table["covered"] == "any")].set_index("system")
+    pooled = at.loc["all systems"]
+    assert (pooled["n"], pooled["correct"], pooled["answers"], pooled["writer"]) == (10, 5, 10, "")
+    correct = {"q1": 2, "q2": 1, "q3": 1, "q4": 0, "p3": 1}  # of two answers each
+    by_query = mean_interval(np.array([correct[q] / 2 for q in sorted(correct)]), 50, 0)
+    assert (pooled["ci_low"], pooled["ci_high"]) == pytest.approx(by_query[1:])
+    assert (at.loc["oracle_gvt", "ci_low"], at.loc["oracle_gvt", "ci_high"]) == wilson(2, 5)
+    assert "all systems" not in set(joined(stage[2], answers(system="oracle_gvt"))["system"])
 
 
 @pytest.mark.parametrize(
@@ -182,6 +227,9 @@ def test_an_answer_at_a_budget_counts_there_only(stage):
         (answers(query_id=["q1", "", "q2", "q3", "q4"]), "row 2: query_id is empty"),
         (answers(budget=[4, 0.5, None, None, None]), "row 2: budget 0.5 is no whole number"),
         (answers(budget=["4", "four", "", "", ""]), "row 2: budget 'four' is no whole number"),
+        (answers(budget=["4", "inf", "", "", ""]), "row 2: budget 'inf' is no whole number"),
+        (answers(k=["1", "1.5", "", "", ""]), "row 2: k '1.5' is no whole number from 1 to [0-9]+$"),
+        (answers(system="all systems"), "row 1: 'all systems' is the name of all together"),
     ],
 )
 def test_bad_answers_are_told_by_row(table, message):
@@ -199,13 +247,13 @@ def test_bad_answers_are_told_by_row(table, message):
 )
 def test_answers_to_nothing_are_told(stage, changes, systems, message):
     with pytest.raises(InputError, match=message):
-        downstream("talk", stage[2], parse_answers(answers(**changes), "a.csv"), systems, "a.csv")
+        joined(stage[2], answers(**changes), systems)
 
 
 def test_a_query_id_of_two_packages_is_refused(stage):
     queries = stage[2].assign(query_id="same")
     with pytest.raises(InputError, match="query same stands in several packages"):
-        downstream("talk", queries, parse_answers(answers(), "a.csv"), {"mine": "oracle_gvt"}, "a.csv")
+        joined(queries, answers(), {"mine": "oracle_gvt"})
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -232,15 +280,50 @@ def test_construction_counts():
     to_table("construction", counts.to_dict("list"))
     found = counts.set_index(["what", "name"])["count"].to_dict()
     expected = {
-        ("examples", "scored"): 4, ("examples", "unscored"): 3, ("unscored", "none"): 2, ("unscored", "odd"): 1,
-        ("queries", "one hop"): 2, ("queries with a requirement", "all"): 6, ("units by role", "current"): 16,
+        ("packages", "all"): 4, ("queries", "scored"): 6, ("queries", "nothing required"): 1,
+        ("queries", "not scored"): 3, ("not scored", "none"): 2, ("not scored", "odd"): 1,
+        ("queries by category", "one hop"): 2, ("units by role", "current"): 16,
         ("units by weight", "zero"): 4, ("candidates", "atomic_fact"): 12, ("coverage cells", "full"): 11,
         ("coverage cells", "partial"): 5, ("labels", "model, pass 1, accepted, positive"): 15, ("warnings", "blank"): 1,
     }  # fmt: skip
     expected["coverage cells", "full"] = sum((p.cov_value >= 1).sum() for p in SUITE)
     expected["coverage cells", "partial"] = sum((p.cov_value < 1).sum() for p in SUITE)
     expected["labels", "model, pass 1, accepted, positive"] = sum(len(p.cov_value) for p in SUITE)
+    expected["label cells", "model, pass 1"] = expected["labels", "model, pass 1, accepted, positive"]
     assert {key: found[key] for key in expected} == expected
+    assert not {"adjudication", "required units", "labels unlike the coverage"} & set(counts["what"])
+
+
+def test_construction_counts_what_judges_said():
+    p1, p2 = cases.TALK[:2]
+    cells = [(p.package_id, c, u) for p in (p1, p2) for c in p.visible.candidate_ids for u in p.unit_index]
+    labels = [
+        {
+            "package_id": p,
+            "candidate_id": c,
+            "unit_id": u,
+            "source": "B",
+            "pass": "1",
+            "value": 0.0,
+            "status": "disputed",
+            "stated": "cell",
+        }
+        for p, c, u in cells[:3]
+    ]
+    tables = package_tables(
+        [p1, p2, cases.TALK[2]], suite="talk", label_source="", labels=labels,
+        statuses={("p1", "p1"): "accepted", ("p2", "p2"): "corrected"},
+        primary={("p1", "p1"): {"p1::u0", "p1::u1"}, ("p2", "p2"): {"p2::u0", "p2::u1", "p2::u2"}},
+        unscored=[{"source_id": r, "category": "", "reason": r} for r in (
+            "adjudication: ambiguous; no candidate", "adjudication: rejected, not in the package", "no candidate")],
+    )  # fmt: skip
+    counts = construction("talk", {name: table.to_pandas() for name, table in tables.items()})
+    found = {what: part.set_index("name")["count"].to_dict() for what, part in counts.groupby("what")}
+    assert found["adjudication"] == {"accepted": 1, "corrected": 1, "unstated": 1, "ambiguous": 1, "rejected": 1}
+    assert found["required units"] == {"unchanged": 1, "changed": 1}
+    covered = sum(p1.coverage_row(0).get(u, 0) > 0 for _, _, u in cells[:3])
+    assert found["labels unlike the coverage"] == {"B, pass 1": covered} and covered > 0
+    assert found["labels"] == {"B, pass 1, disputed, zero": 3}
 
 
 # ---- cell audits
@@ -261,7 +344,7 @@ def folder(path, cells=CELLS, **labels):
 
 def test_an_audit_folder(tmp_path):
     made = folder(tmp_path, human_b="1,b,0,\n2,b,,unsure\n3,b,TRUE,\n", human_a="3,a,no,\n1,a,yes,\n")
-    assert load_audit(audit_files(made)) == {
+    assert load_audit(audit_files(made)).labels == {
         "human_a": {("p2", "p2::c0", "p2::u0"): 0.0, ("p1", "p1::c0", "p1::u0"): 1.0},
         "human_b": {("p1", "p1::c0", "p1::u0"): 0.0, ("p2", "p2::c0", "p2::u0"): 1.0},
     }
@@ -276,7 +359,7 @@ def test_an_audit_folder(tmp_path):
         (CELLS + "1,p3,c,u,\n", "1,a,1,\n", "annotation_cells.csv, line 6: cell_id 1 stands twice"),
         (CELLS + "4,p1,p1::c0,p1::u0,\n", "1,a,1,\n", "line 6: the cell of 4 stands already in line 2"),
         (CELLS + "4,p1,,p1::u0,\n", "1,a,1,\n", "line 6: candidate_id is missing or empty"),
-        ("cell,instance_id\n1,p\n", "1,a,1,\n", "line 2: cell_id is missing or empty"),
+        ("cell,instance_id\n1,p\n", "1,a,1,\n", "cells.csv: no column cell_id, candidate_id, unit_id; needs"),
     ],
 )
 def test_a_bad_audit_is_told_by_file_and_line(tmp_path, cells, labels, message):
@@ -289,9 +372,6 @@ def test_missing_audit_files_and_columns(tmp_path):
         audit_files(tmp_path)
     with pytest.raises(InputError, match="no labels"):
         audit_files(folder(tmp_path))
-    cells = parse_cells([(2, {"cell_id": "1", "instance_id": "p", "candidate_id": "c", "unit_id": "u"})], "cells")
-    with pytest.raises(InputError, match="line 2: no column label"):
-        parse_labels([(2, {"cell_id": "1"})], cells, "l.csv")
     (tmp_path / "human_a_labels.csv").write_bytes(b"cell_id,label\n\xff,1\n")
     with pytest.raises(InputError, match="not readable as CSV"):
         load_audit(audit_files(tmp_path))

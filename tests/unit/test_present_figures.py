@@ -16,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memaudit.errors import InputError
-from memaudit.present import style
+from memaudit.present import figures, style
 from memaudit.present.drawing import _spread, legend_columns
 from memaudit.present.figures_io import draw, write_figure
 from memaudit.present.registry import FIGURES
-from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo
+from memaudit.present.remarks import focus_notes
+from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo, overall
 from memaudit.present.wanted import wanted_figures
 
 RUNS = {"paper": frames.paper_like(), "tiny": frames.tiny()}
@@ -126,6 +127,40 @@ def test_sweep_draws_the_numbers_it_is_given():
     assert list(rows["mean_ratio"]) in drawn
 
 
+def test_validity_gap_has_room_above_its_highest_marker():
+    panels = [ax for ax in draw(RUNS["paper"], "validity_gap", "small").axes if ax.lines]
+    assert panels
+    for ax in panels:
+        assert ax.get_ylim()[1] >= 1.05 * max(max(line.get_ydata()) for line in ax.lines)
+
+
+def test_states_of_validity_share_one_scale(monkeypatch):
+    seen, original = [], figures._shades
+
+    def record(name, values, low=None, high=None):
+        seen.append((low, high))
+        return original(name, values, low, high)
+
+    monkeypatch.setattr(figures, "_shades", record)
+    draw(RUNS["paper"], "validity_coverage", "small")
+    rows = overall(RUNS["paper"].frame("summary").query("suite == 'small'"))
+    largest = rows[["mean_invalidation_covered", "mean_current_covered", "mean_stale_covered"]].to_numpy().max()
+    assert seen == [(0.0, max(1.0, largest))] * 3
+
+
+@pytest.mark.parametrize(
+    ("budgets", "said"),
+    [
+        ([5], []),
+        ([5, 9], ["B = 9 is the larger of 2 budgets; the tables have all."]),
+        ([5, 9, 100], ["B = 100 is the largest of 3 budgets; the tables have all."]),
+        ([5, 9, 12, 100], ["B = 12 is the third smallest of 4 budgets; the tables have all."]),
+    ],
+)
+def test_the_budget_of_a_figure_is_placed_among_all(budgets, said):
+    assert focus_notes(budgets) == said
+
+
 def test_heat_map_is_at_the_third_budget_and_stars_opt_zero():
     cells = {t.get_text() for t in draw(RUNS["paper"], "stress_heatmap", "stress").axes[0].texts}
     third = RUNS["paper"].frame("summary").query("suite == 'stress' and budget == 6")
@@ -229,4 +264,5 @@ def test_wanted_figures_follow_the_configuration():
     assert names(SuiteInfo("s", (opt, without), ("base",), 1)) == one | {"validity_gap"}
     assert names(SuiteInfo("s", (raw,), several, 1)) == one | {"stress_heatmap"}
     assert names(SuiteInfo("n", (opt, raw), (), 5, "longmemeval")) == one - {"validity_coverage"} | {"budget_sweep"}
+    assert names(SuiteInfo("n", (opt, raw), (), 5, "coverage_package")) == one | {"budget_sweep"}
     assert names(SuiteInfo("s", (), ("base",), 1), illustration="s") == {"package_illustration"}

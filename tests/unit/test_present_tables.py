@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import present_frames as frames
 import pytest
 
 from memaudit.errors import InputError
+from memaudit.present.figures_io import draw
 from memaudit.present.registry import TABLES, Item
 from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo, focus_budget, overall
 from memaudit.present.tables import Document, Section, published_document
@@ -87,7 +90,7 @@ def test_each_setting_has_its_section():
 
 def test_solver_audit_in_latex():
     text = to_latex(make(RUNS["paper"], "solver_audit", None), "tab:solver_audit")
-    assert r"CP-SAT & 1,200 & 392 & 1,200 & 0 \\" in text
+    assert r"CP-SAT & 1,200 & 392 & 1,200 & 0 & 0 \\" in text
     assert r"suite solver\_audit, n = 1,200" in text
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
     whole = RUNS["paper"]
@@ -198,11 +201,94 @@ def test_natural_cells_are_the_frames_numbers():
     assert shown["Cohen's kappa"] == f"{agreement.kappa:.3f} [{agreement.ci_low:.3f}, {agreement.ci_high:.3f}]"
     assert shown["Ordinal alpha"] == f"{agreement.alpha:.3f}" and shown["Cells"] == f"{agreement.cells:,}"
     share = whole.frames["categories"].query("category == 'all' and writer == 'oracle_gvt' and budget == 6").iloc[0]
-    types = {
-        s.heading.split(", ")[-1]: s.frame.set_index("Writer") for s in make(whole, "question_types", "talk").sections
-    }
-    assert types["all: 24 queries"].loc["Oracle GVT", "B = 6"].startswith(f"{share.share_all:.3f} [")
+    counts, *sections = make(whole, "question_types", "talk").sections
+    assert counts.frame.set_index("Type").loc["all"].tolist() == ["24", "24", "0", "24"]
+    types = {s.heading.split(", ")[-1]: s.frame.set_index("Writer") for s in sections}
+    shown = types["all: covered [interval] / all covered / ratio"].loc["Oracle GVT", "B = 6"]
+    covered = f"{share.mean_covered:.3f} [{share.covered_low:.3f}, {share.covered_high:.3f}]"
+    assert shown == f"{covered} / {share.share_all:.3f} / {share.mean_ratio:.3f}"
     ratios = whole.frames["label_ratios"]
     pooled = ratios[ratios["budget"].isna()].iloc[0]
     first = make(whole, "coverage_audit", "talk").sections[1].frame.iloc[0]
     assert (first["B"], first["Ratio MAD"]) == ("all", f"{pooled.ratio_mad:.3f}")
+
+
+def test_optima_under_other_costs_at_absolute_budgets_stand_apart():
+    whole = RUNS["tiny"]
+    heads = [s.heading for s in make(whole, "sensitivity", "talk").sections]
+    assert [h for h in heads if h.startswith("Cost models")] == [
+        "Cost models, the same on both sides, at the same number of different units"
+    ]
+    fraction = whole.frames["sensitivity"].assign(budget_spec="0.05")
+    shares = Results(whole.info, {**whole.frames, "sensitivity": fraction})
+    document = make(shares, "sensitivity", "talk")
+    heads = [s.heading for s in document.sections]
+    assert "Cost models, the same on both sides, at the same fraction of each one's total" in heads
+    assert not any("different units" in text for text in (*heads, *document.notes))
+    assert {"Smallest", "Largest"} <= set(document.sections[0].frame)
+
+
+def test_rankings_of_writers_that_see_no_coverage_come_first():
+    whole = RUNS["tiny"]
+    first, second, *_ = make(whole, "robustness", "talk").sections
+    assert "see no coverage" in first.heading and set(first.frame["Writers"]) == {"2", "3"}
+    assert "all writers" in second.heading and set(second.frame["Writers"]) == {"4"}
+    ranking = whole.frames["robustness"]
+    alone = Results(whole.info, {**whole.frames, "robustness": ranking.assign(
+        writers=ranking["writers"].where(ranking["ranked"] == "all", 1))})  # fmt: skip
+    assert "all writers" in make(alone, "robustness", "talk").sections[0].heading
+
+
+def test_downstream_tables_have_one_shape_and_say_what_counts_where():
+    whole = RUNS["tiny"]
+    document = make(whole, "downstream", "talk")
+    assert {tuple(s.frame.columns) for s in document.sections} == {("System", "Writer", "All", "Some", "None", "Any")}
+    assert len(document.sections) == 3 and all("declared costs, k = 1" in s.heading for s in document.sections)
+    shown = document.sections[0].frame.set_index("System")["Writer"].to_dict()
+    assert shown == {"another system": "Mem0-style (proxy)", "oracle_gvt": "Oracle GVT", "all systems": ""}
+    assert "n = 48 answers of 2 systems" in document.caption
+    notes = " ".join(document.notes)
+    assert "48 answers given without a budget" in notes and "else in the first: declared costs, k = 1" in notes
+    own = whole.frames["downstream"].assign(n_any_budget=0)
+    given = make(Results(whole.info, {**whole.frames, "downstream": own}), "downstream", "talk")
+    assert "without a budget" not in " ".join(given.notes)
+
+
+def test_packages_of_no_value_have_a_mean_without_them():
+    whole = RUNS["tiny"]
+    summary = whole.frames["summary"]
+    budget = summary.loc[summary["suite"] == "talk", "budget"].min()
+    zero = summary["budget"].eq(budget) & summary["suite"].eq("talk")
+    changed = summary.assign(opt_zero_n=np.where(zero, 3, 0), mean_ratio_opt_positive=np.where(zero, 0.25, 1.0))
+    sections = make(Results(whole.info, {**whole.frames, "summary": changed}), "summary", "talk").sections
+    extra = [s for s in sections if s.heading.endswith("packages with OPT > 0 only")]
+    assert len(extra) == len(sections) // 2 > 0
+    assert list(extra[0].frame)[1:] == [f"B = {budget}"] and set(extra[0].frame[f"B = {budget}"]) == {"0.250"}
+    plain = make(Results(whole.info, {**whole.frames, "summary": changed.assign(opt_zero_n=0)}), "summary", "talk")
+    assert not any("OPT > 0" in s.heading for s in plain.sections)
+
+
+def test_reliability_counts_packages_and_queries_apart_and_names_the_disputed():
+    whole = RUNS["tiny"]
+    queries, artifacts, *_ = make(whole, "reliability", "talk").sections
+    counted = {k.strip(): v for k, v in queries.frame.itertuples(index=False, name=None)}
+    assert counted == {"Packages": "24", "Queries": "25", "scored": "24", "not scored": "1", "no candidate": "1"}
+    assert artifacts.frame["Role"].tolist() == ["the coverage"]
+    rows = [("adjudication", name, n) for name, n in (("accepted", 20), ("corrected", 4), ("rejected", 2))]
+    rows += [("required units", "changed", 4), ("required units", "unchanged", 20)]
+    frame = pd.DataFrame([("talk", *row) for row in rows], columns=["suite", "what", "name", "count"])
+    judged = Results(whole.info, {**whole.frames, "construction": pd.concat([whole.frames["construction"], frame])})
+    document = make(judged, "reliability", "talk")
+    assert document.sections[1].frame.iloc[0].tolist() == [
+        "Queries", "26", "24 (20 + 4)", "2", "0", "scored unless disputed"
+    ]  # fmt: skip
+    assert "4 of 24" in document.notes[0]
+
+
+def test_what_a_suite_is_stands_with_its_tables_and_figures():
+    plain = RUNS["tiny"]
+    first, *others = plain.info.suites
+    told = replace(plain, info=replace(plain.info, suites=(replace(first, about="Invented packages."), *others)))
+    assert make(told, "summary", first.name).notes == (*make(plain, "summary", first.name).notes, "Invented packages.")
+    figure = draw(told, "budget_sweep", first.name)
+    assert figure.get_suptitle().splitlines()[-1] == "Invented packages."

@@ -1,5 +1,7 @@
 """Code hashes change with every module a stage uses, and with no other; manifests; the kernel cache."""
 
+import ast
+import importlib
 import json
 import os
 import subprocess
@@ -7,10 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from memaudit import kernel_cache, manifest_io, provenance
 from memaudit.errors import InputError
 from memaudit.provenance import code_hash
+from memaudit.warm import _use_every_kernel
 
 FILES = {
     "__init__.py": "",
@@ -173,19 +177,86 @@ def test_commit(tmp_path, monkeypatch):
 # ---- the kernel cache
 
 
-def test_cache_key_follows_kernels_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "_LIBRARY", tmp_path)
-    kernel, plain = tmp_path / "kernel.py", tmp_path / "plain.py"
-    kernel.write_text("@njit\ndef f(): ...\n")
-    plain.write_text("x = 1\n")
+def test_cache_key_follows_the_environment(monkeypatch):
     before = kernel_cache.cache_key()
-    plain.write_text("x = 2\n")
-    assert kernel_cache.cache_key() == before
-    kernel.write_text("@njit\ndef f(): return 1\n")
-    changed = kernel_cache.cache_key()
-    assert changed != before
     monkeypatch.setattr(kernel_cache.sys, "version", "another")
-    assert kernel_cache.cache_key() != changed
+    assert kernel_cache.cache_key() != before
+
+
+def test_a_kernel_depends_on_its_module_and_the_kernels_that_it_imports(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "_LIBRARY", tmp_path.resolve())
+    kernel = "@njit\ndef f(): ...\n"
+    texts = {
+        "low.py": kernel,
+        "sub/mid.py": "from ..low import (\n    f,\n)\n" + kernel,
+        "sub/top.py": "from . import mid\nfrom ..plain import x\n" + kernel,
+        "other.py": "def local():\n    from .sub.mid import f\n" + kernel,
+        "alone.py": kernel,
+        "plain.py": "from .alone import f\nx = 1\n",
+    }
+    (tmp_path / "sub").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+
+    def digests():
+        return {name: kernel_cache.sources_digest(tmp_path / name) for name in texts if name != "plain.py"}
+
+    def changed_by_editing(name):
+        before, everything = digests(), kernel_cache.all_sources_digest()
+        with open(tmp_path / name, "a") as file:
+            file.write("# edited\n")
+        assert (kernel_cache.all_sources_digest() != everything) == (name != "plain.py")
+        return {n for n, d in digests().items() if d != before[n]}
+
+    assert changed_by_editing("low.py") == {"low.py", "sub/mid.py", "sub/top.py", "other.py"}
+    assert changed_by_editing("sub/mid.py") == {"sub/mid.py", "sub/top.py", "other.py"}
+    assert changed_by_editing("sub/top.py") == {"sub/top.py"}
+    assert changed_by_editing("alone.py") == {"alone.py"}
+    assert changed_by_editing("plain.py") == set()
+
+
+def kernels_of(module):
+    """name -> kernel of those that the module defines."""
+    kinds = {n: v for n, v in vars(module).items() if isinstance(v, Dispatcher)}
+    return {n: v for n, v in kinds.items() if v.py_func.__module__ == module.__name__}
+
+
+def test_all_that_a_kernel_is_compiled_from_is_in_its_digest():
+    """Every number or kernel of another module that a kernel names comes from a source that its digest covers."""
+    _use_every_kernel()  # imports every module that holds one
+    looked_at = 0
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith("memaudit.") or not (kernels := kernels_of(module)):
+            continue
+        source = Path(module.__file__).resolve()
+        covered = kernel_cache._kernel_sources(source)
+        origin = {
+            alias.asname or alias.name: importlib.import_module(
+                "." * node.level + (node.module or ""), module.__package__
+            )
+            for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.level
+            for alias in node.names
+        }
+        for kernel in kernels.values():
+            for used in set(kernel.py_func.__code__.co_names) & set(origin):
+                looked_at += 1
+                assert Path(origin[used].__file__).resolve() in covered, f"{name}.{kernel.__name__} uses {used}"
+        assert kernel_cache._has_kernels(source)
+    assert looked_at > 10
+
+
+def test_kernels_stand_in_the_folder_of_their_sources(tmp_path):
+    code = (
+        "from memaudit.solve import kernels; import numpy as np; one = np.ones(1, np.int64); "
+        "stats = kernels.f_line.stats; "
+        "print(kernels.f_line(2, one, one), sum(stats.cache_hits.values()), stats.cache_path)"
+    )
+    source = Path(kernel_cache.__file__).parent / "solve" / "kernels.py"
+    expected = tmp_path / f"kernels.{kernel_cache.sources_digest(source)}"
+    cold, warm = (run_python(code, NUMBA_CACHE_DIR=str(tmp_path)).split(" ", 2) for _ in range(2))
+    assert cold == ["3", "0", str(expected)]
+    assert warm[0] == "3" and int(warm[1]) >= 1 and warm[2] == str(expected)
 
 
 def run_python(code, **environment):

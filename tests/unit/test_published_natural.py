@@ -11,6 +11,8 @@ import pytest
 from memaudit.analysis.published import compare
 from memaudit.analysis.published_natural import COLUMNS, natural_values
 from memaudit.errors import InputError
+from memaudit.present.tables import published_document
+from memaudit.present.tables_io import to_markdown
 from memaudit.schemas import AGREEMENT, LABEL_RATIOS, RELABELLED, SENSITIVITY, SUMMARY
 
 PUBLISHED = pd.read_csv(Path(__file__).parents[2] / "config" / "published.csv")
@@ -22,9 +24,9 @@ def frame(schema, *rows):
 
 
 def construction(scored, unscored=0, disputed=0):
-    rows = [("examples", "scored", scored), ("examples", "unscored", unscored + disputed)]
-    rows += [("unscored", "adjudication: rejected, not in the package", disputed)] if disputed else []
-    rows += [("unscored", "no candidate", unscored)] if unscored else []
+    rows = [("packages", "all", scored), ("queries", "not scored", unscored + disputed)]
+    rows += [("not scored", "adjudication: rejected, not in the package", disputed)] if disputed else []
+    rows += [("not scored", "no candidate", unscored)] if unscored else []
     return pd.DataFrame([("paper", *row) for row in rows], columns=["suite", "what", "name", "count"])
 
 
@@ -41,7 +43,9 @@ def cells(distribution, first, agreed_with, second):
     where = {"item": "tab:coverage-audit", "distribution": distribution, "method": "cells"}
     numbers = {m: value(metric=m, **where) for m in ("kappa", "raw_agreement")}
     scope = {"human-human": 1975, "human-model": 1813}.get(distribution, 1)
-    return {"first": first, "agreed_with": agreed_with, "second": second, "cells": scope, **numbers}
+    return {
+        "first": first, "agreed_with": agreed_with, "second": second, "frame": "labelled", "cells": scope, **numbers
+    }  # fmt: skip
 
 
 def paper_frames():
@@ -104,10 +108,10 @@ def paper_frames():
 
 
 def compared(suites):
-    values, note = natural_values(suites)
+    values, _ = natural_values(suites)
     empty = pd.DataFrame(columns=SUMMARY.schema.names)
     audit = pd.DataFrame(columns=["suite", "solver", "cost_model", "k", "saturation", "rows"])
-    result = compare(PUBLISHED, empty, audit, values, note)
+    result = compare(PUBLISHED, empty, audit, values)
     return result[result["suite"] == "natural"]
 
 
@@ -134,7 +138,10 @@ def test_other_counts_give_nothing_and_say_so():
     frames = paper_frames() | {"construction": construction(12, 3)}
     result = compared({"mine": frames})
     assert result["status"].str.startswith("needs").all()
-    assert result["status"].str.contains("suite mine, declared as the paper's, has 12 scored of 15 examples").all()
+    _, said = natural_values({"mine": frames})
+    assert "suite mine, declared as the paper's, has 12 scored of 15 examples" in said
+    text = to_markdown(published_document(result, said))
+    assert text.count(said) == 1 and text.index(said) < text.index("###")
     values, note = natural_values({})
     assert values.empty and list(values.columns) == list(COLUMNS) and note == ""
 

@@ -49,7 +49,7 @@ def test_tables_and_scores(finished):
     assert (labels["value"] == 0).sum() == 1
     primary = table(finished, "requirements").set_index("unit_id")["primary"]
     assert dict(primary) == {"q_bike::gone": False, "q_bike::new": True, "q_tea::u1": True}
-    assert set(table(finished, "warnings")["kind"]) == {"incomplete"}
+    assert set(table(finished, "warnings")["kind"]) == {"incomplete", "mixed_time"}
     summary = pd.read_parquet(finished / "results" / "summary.parquet")
     assert set(summary["suite"]) == {"released"}
     assert (summary[summary["writer"] == "opt"]["mean_ratio"] == 1).all()

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from pipeline import ROOT, planned, run, snakemake, write_config
 
+from memaudit.check.verify_io import verify
 from memaudit.natural.build import build_packages
 from memaudit.natural.conversations_io import load_examples
 from memaudit.schemas import NATURAL_TABLES
@@ -62,8 +63,7 @@ def finished(tmp_path_factory):
 
 
 def natural(folder, name, suite="talks"):
-    stage = "scores" if name == "query_scores" else "analysis"
-    return read_table(folder / "results" / stage / suite / f"{name}.parquet", name).to_pandas()
+    return read_table(folder / "results" / "analysis" / suite / f"{name}.parquet", name).to_pandas()
 
 
 def test_every_natural_table_is_made_and_keeps_its_contract(finished):
@@ -71,12 +71,19 @@ def test_every_natural_table_is_made_and_keeps_its_contract(finished):
         frame = natural(finished, name)
         assert len(frame) and set(frame["suite"]) == {"talks"}, name
     other = {p.stem for p in (finished / "results" / "analysis" / "again").iterdir()} & set(NATURAL_TABLES)
-    assert other == {"construction", "categories"}
+    assert other == {"construction", "query_scores", "categories"}
+
+
+def test_a_fresh_run_has_nothing_left_over(finished):
+    report = verify(finished / "results")
+    assert report.passed and report.left_over == []
 
 
 def test_the_numbers_hang_together(finished):
-    scored = natural(finished, "construction").set_index(["what", "name"])["count"]["examples", "scored"]
+    scored = natural(finished, "construction").set_index(["what", "name"])["count"]["queries", "scored"]
     agreement = natural(finished, "agreement").set_index(["first", "agreed_with", "second"])
+    assert set(agreement.loc[("has_answer", "", "suite again"), "frame"]) == {"labelled", "drawn"}
+    agreement = agreement[agreement["frame"] == "labelled"]
     assert agreement.loc[("has_answer", "", "suite again"), "kappa"] == 1
     assert agreement.loc[("has_answer", "", "human_a"), "raw_agreement"] == 1
     assert agreement.loc[("human_a", "", "human_b"), "raw_agreement"] < 1
@@ -104,7 +111,9 @@ def test_tables_figures_and_the_published_comparison(finished):
     assert {"question_types", "robustness", "label_agreement", "downstream"} <= drawn
     published = pd.read_csv(finished / "results" / "published_comparison.csv")
     needs = published[published["suite"] == "natural"]["status"]
-    assert needs.str.contains("suite talks, declared as the paper's, has").all()
+    assert needs.str.startswith("needs ").all() and not needs.str.contains("talks").any()
+    text = (finished / "results" / "published_comparison.md").read_text()
+    assert text.count("suite talks, declared as the paper's, has") == 1
 
 
 def test_nothing_is_left_and_only_what_depends_on_a_change_reruns(finished):

@@ -13,9 +13,9 @@ from memaudit.check.verify_io import verify
 from memaudit.cli import main
 from memaudit.table_io import read_metadata, read_table, write_csv, write_table
 
-POINT = "small/declared/k1.cap1"
+SETTING = "small/declared/k1.cap1"
 CONFIG = copy.deepcopy(TINY)
-CONFIG["suites"]["small"] |= {"budgets": [0.05, 0.1, 0.11, 8], "solvers": ["cp_sat", "highs"]}
+CONFIG["suites"]["small"] |= {"budgets": [0.05, 0.1, 0.11, 8], "solvers": ["cp_sat", "highs"], "curve": True}
 CONFIG["suites"]["costs"] = {
     "source": "synthetic",
     "distributions": ["base"],
@@ -73,8 +73,8 @@ def drop(path, where):
     rewrite(path, lambda rows: [row for row in rows if not where(row)])
 
 
-def point_file(results, stage, kind, spec="0.1", bundle="standard"):
-    return results / stage / POINT / spec / f"{bundle}.0.{kind}.parquet"
+def file_of(results, stage, kind, bundle="standard"):
+    return results / stage / SETTING / f"{bundle}.0.{kind}.parquet"
 
 
 def of_package(row):
@@ -107,24 +107,29 @@ def test_without_its_manifest_it_passes_with_a_remark(results, capsys):
 
 
 @pytest.mark.parametrize("stage", ["solutions", "checks", "scores"])
-def test_files_of_another_budget(results, capsys, stage):
-    shutil.copytree(results / stage / POINT / "0.05", results / stage / POINT / "0.1", dirs_exist_ok=True)
-    assert_caught(results, capsys, f"FAULT .*/{stage}/{POINT}/0.1/standard.0", "package_id|solution_id")
+def test_files_of_another_setting(results, capsys, stage):
+    costs = results / stage / "costs"
+    shutil.copytree(costs / "words", costs / "half", dirs_exist_ok=True)
+    assert_caught(results, capsys, f"FAULT .*/{stage}/costs/half/k2.bend/.*cost_model is 'words', by its path 'half'")
 
 
-def test_files_of_another_budget_in_every_stage(results, capsys):
-    for stage in ("solutions", "checks", "scores"):
-        shutil.copytree(results / stage / POINT / "0.05", results / stage / POINT / "0.1", dirs_exist_ok=True)
-    assert_caught(results, capsys, "budget_spec is '0.05', by its path '0.1'")
+@pytest.mark.parametrize("stage, kind", [("solutions", "solutions"), ("scores", "scores")])
+def test_rows_under_another_spelling(results, capsys, stage, kind):
+    """0.1 and 0.11 come to one amount, and the first stands for both."""
+    path = file_of(results, stage, kind)
+    assert set(read_table(path, kind)["budget_spec"].to_pylist()) == {"0.05", "0.1", "8"}
+    set_first(path, lambda row: row["budget_spec"] == "0.1", budget_spec="0.11")
+    assert_caught(results, capsys, re.escape(str(path)), "budget_spec is '0.11', declared is '0.1'")
 
 
 @pytest.mark.parametrize(
-    "column, value", [("suite", "costs"), ("cost_model", "words"), ("k", 2), ("saturation", "linear"), ("budget", 9)]
+    "column, value",
+    [("suite", "costs"), ("cost_model", "words"), ("k", 2), ("saturation", "linear"), ("budget", lambda b: b + 100)],
 )
 @pytest.mark.parametrize("stage, kind", [("solutions", "solutions"), ("scores", "scores")])
 def test_a_column_that_is_not_its_folder(results, capsys, stage, kind, column, value):
-    path = point_file(results, stage, kind)
-    rewrite(path, lambda rows: [row | {column: value} for row in rows])
+    path = file_of(results, stage, kind)
+    rewrite(path, lambda rows: [row | {column: value(row[column]) if callable(value) else value} for row in rows])
     assert_caught(results, capsys, re.escape(str(path)))
 
 
@@ -140,7 +145,7 @@ def test_a_table_of_budgets_that_is_changed(results, capsys, column, value):
 
 
 def test_another_definition_of_a_pool(results, capsys):
-    path = results / "solutions" / "costs/half/k2.bend/6/standard.0.solutions.parquet"
+    path = results / "solutions" / "costs/half/k2.bend/standard.0.solutions.parquet"
     table = read_table(path, "solutions")
     problem = json.loads(read_metadata(table.schema)["problem"])
     problem["pools"]["few"]["exclude"] = []
@@ -153,8 +158,8 @@ def test_another_definition_of_a_pool(results, capsys):
 
 def test_a_package_dropped_from_solutions_and_selections(results, capsys):
     for kind in ("solutions", "selections"):
-        drop(point_file(results, "solutions", kind), of_package)
-    assert_caught(results, capsys, f"solutions/{POINT}/0.1: no row of .*pool full, package_id synthetic_seed_1")
+        drop(file_of(results, "solutions", kind), of_package)
+    assert_caught(results, capsys, f"solutions/{SETTING}: no row of .*pool full, package_id synthetic_seed_1, budget")
 
 
 def test_a_package_dropped_from_everything(results, capsys):
@@ -179,45 +184,94 @@ def test_a_stage_of_a_suite_deleted(results, capsys, stage, with_manifest):
 @pytest.mark.parametrize("stage", ["checks", "scores"])
 def test_checks_or_scores_of_a_suite_deleted(results, capsys, stage):
     shutil.rmtree(results / stage / "small")
-    assert_caught(results, capsys, f"{stage}/{POINT}/0.05/standard.0.*no such file")
+    assert_caught(results, capsys, f"{stage}/{SETTING}/standard.0.*no such file")
 
 
-def test_a_budget_deleted_in_every_stage(results, capsys):
-    for stage in ("solutions", "checks", "scores"):
-        shutil.rmtree(results / stage / POINT / "0.1")
-    assert_caught(results, capsys, f"FAULT .*solutions/{POINT}/0.1/standard.0.solutions.parquet: no such file")
+def test_a_budget_dropped_in_every_stage(results, capsys):
+    for stage, kind in (("solutions", "solutions"), ("solutions", "selections"), ("scores", "scores"),
+                        ("scores", "selections"), ("checks", "cp_sat"), ("checks", "highs")):  # fmt: skip
+        drop(file_of(results, stage, kind), lambda row: row["budget"] == 8)
+    for stage in ("solutions", "scores"):
+        assert_caught(results, capsys, f"FAULT .*{stage}/{SETTING}: no row of .*budget 8")
 
 
 def test_a_package_twice(results, capsys):
-    path = point_file(results, "scores", "scores")
+    path = file_of(results, "scores", "scores")
     shutil.copy(path, path.with_name("standard.1.scores.parquet"))
     report = verify(results)
     assert any("scores/small" in line for line in report.unreadable)  # it has no selections
     assert report.left_over == [f"{path.parent}: 1 files that are no longer configured"]
 
 
-def test_a_budget_no_longer_configured_is_left_over_and_checked(results, capsys):
+def test_a_setting_no_longer_configured_is_left_over_and_checked(results, capsys):
     manifest = json.loads((results / "manifest.json").read_text())
-    manifest["config"]["suites"]["small"]["budgets"].remove(0.1)
+    manifest["config"]["suites"]["costs"]["cost_models"].remove("half")
     (results / "manifest.json").write_text(json.dumps(manifest))
-    drop(results / "budgets" / "small.parquet", lambda row: row["budget_spec"] == "0.1")
-    amount = read_table(point_file(results, "solutions", "solutions"), "solutions")["budget"][0].as_py()
-    set_first(results / "budgets" / "small.parquet", lambda row: row["budget_spec"] == "0.11", merged_into="0.11")
-    rewrite(
-        results / "summary.parquet",
-        lambda rows: [
-            row | ({"budget_spec": "0.11"} if (row["suite"], row["budget"]) == ("small", amount) else {})
-            for row in rows
-        ],
-    )
+    drop(results / "budgets" / "costs.parquet", lambda row: row["cost_model"] == "half")
+    drop(results / "summary.parquet", lambda row: row["cost_model"] == "half")
     write_csv(results / "summary.csv", read_table(results / "summary.parquet", "summary"))
     report = verify(results)
     assert {line.split(":")[0].removeprefix(f"{results}/") for line in report.left_over} == {
-        f"{stage}/{POINT}/0.1" for stage in ("solutions", "checks", "scores")
+        f"{stage}/costs/half/k2.bend" for stage in ("solutions", "checks", "scores")
     }
     assert report.passed, report
-    set_first(point_file(results, "scores", "scores"), cost=lambda row: row["cost"] + 1)
+    path = results / "scores" / "costs/half/k2.bend/standard.0.scores.parquet"
+    set_first(path, cost=lambda row: row["cost"] + 1)
     assert not verify(results).passed
+
+
+# ---- curves
+
+
+def test_a_curve_changed_or_dropped(results, capsys):
+    path = file_of(results, "solutions", "curves")
+    before = path.read_bytes()
+    last = read_table(path, "curves").to_pylist()[-1]
+    set_first(
+        path, lambda row: row == last, value_int=last["value_int"] + 1, value=(last["value_int"] + 1) / last["scale"]
+    )
+    assert_caught(results, capsys, "(MISMATCH|FAULT)", re.escape(str(path)), last["package_id"])
+    path.write_bytes(before)
+    drop(path, of_package)
+    assert_caught(results, capsys, f"{SETTING}: curves: no row of .*package_id synthetic_seed_1")
+
+
+@pytest.mark.parametrize(
+    "column, value",
+    [("value", "1/7"), ("curve_value", "1/7"), ("equal", False), ("status", "limit"), ("status", "mismatch"),
+     ("n_packages", 99), ("solver", "cbc"), ("budget", 77), ("package_id", "synthetic_seed_9"), ("pool", "generic")],
+)  # fmt: skip
+def test_a_check_of_a_curve_that_is_changed(results, capsys, column, value):
+    path = file_of(results, "checks", "highs-curves")
+    set_first(path, **{column: value})
+    assert_caught(results, capsys, re.escape(str(path)))
+
+
+def test_a_check_of_a_curve_dropped(results, capsys):
+    path = file_of(results, "checks", "highs-curves")
+    first = read_table(path, "curve_checks").to_pylist()[0]
+    drop(path, lambda row: row == first)
+    assert_caught(results, capsys, re.escape(str(path)), f"0 rows for package_id {first['package_id']}")
+
+
+def test_what_the_run_left_at_its_limit_may_be_left_again(results, monkeypatch):
+    """Then nothing is cross-checked, and verify needs no proof; a run that has one is held to it."""
+    from memaudit.check import prover
+    from memaudit.check.model import Answer
+
+    solve = prover.CpSatModel.solve
+
+    def give_up(self, problem, budget, limit):
+        return Answer("limit", None, None, ()) if budget == 8 else solve(self, problem, budget, limit)
+
+    monkeypatch.setattr(prover.CpSatModel, "solve", give_up)
+    report = verify(results, scores=False)
+    assert report.counts["limit"] > 0 and not report.passed and not report.faults
+    left = {"status": "limit", "value": "", "bound": "", "equal": False}
+    for kind in ("cp_sat", "highs", "cp_sat-curves", "highs-curves"):
+        path = file_of(results, "checks", kind)
+        rewrite(path, lambda rows: [row | (left if row["budget"] == 8 else {"k": row["k"]}) for row in rows])
+    assert verify(results, scores=False).passed
 
 
 # ---- packages
@@ -264,13 +318,13 @@ def test_rows_of_an_unknown_package(results, capsys, table):
     "column, value", [("budget_spec", "nonsense"), ("solution_id", "nonsense"), ("instance_hash", "nonsense")]
 )
 def test_a_name_replaced_by_nonsense(results, capsys, column, value):
-    path = point_file(results, "solutions", "solutions")
+    path = file_of(results, "solutions", "solutions")
     set_first(path, of_package, **{column: value})
     assert_caught(results, capsys, re.escape(str(path)), "package_id synthetic_seed_1", f"{column} is 'nonsense'")
 
 
 def test_names_replaced_by_consistent_nonsense(results, capsys):
-    path = point_file(results, "solutions", "solutions")
+    path = file_of(results, "solutions", "solutions")
     rewrite(
         path,
         lambda rows: [
@@ -283,7 +337,7 @@ def test_names_replaced_by_consistent_nonsense(results, capsys):
 
 @pytest.mark.parametrize("status", ["limit", "cross_checked"])
 def test_an_optimum_under_another_status(results, capsys, status):
-    path = point_file(results, "solutions", "solutions")
+    path = file_of(results, "solutions", "solutions")
     set_first(path, of_package, status=status)
     assert_caught(results, capsys, re.escape(str(path)), "package_id synthetic_seed_1", f"status is '{status}'")
 
@@ -298,13 +352,13 @@ def test_an_optimum_under_another_status(results, capsys, status):
 )  # fmt: skip
 @pytest.mark.parametrize("solver", ["cp_sat", "highs"])
 def test_a_check_that_is_changed(results, capsys, solver, column, value):
-    path = point_file(results, "checks", solver)
+    path = file_of(results, "checks", solver)
     set_first(path, **{column: value})
     assert_caught(results, capsys, re.escape(str(path)))
 
 
 def test_a_check_dropped(results, capsys):
-    path = point_file(results, "checks", "highs")
+    path = file_of(results, "checks", "highs")
     gone = read_table(path, "checks")["solution_id"][0].as_py()
     drop(path, lambda row: row["solution_id"] == gone)
     assert_caught(results, capsys, re.escape(str(path)), f"0 rows for solution_id {gone}")
@@ -321,7 +375,7 @@ SCORED = [
 
 @pytest.mark.parametrize("column", SCORED)
 def test_a_number_of_a_score_changed(results, capsys, column):
-    path = point_file(results, "scores", "scores")
+    path = file_of(results, "scores", "scores")
     set_first(path, of_package, **{column: lambda row: row[column] + 1})
     told = {"value_int": "value", "scale": "value", "opt_int": "opt"}.get(column, column)
     assert_caught(
@@ -330,7 +384,7 @@ def test_a_number_of_a_score_changed(results, capsys, column):
 
 
 def test_a_value_and_its_ratio_raised_together(results, capsys):
-    path = point_file(results, "scores", "scores")
+    path = file_of(results, "scores", "scores")
     better = {"value_int": lambda r: r["opt_int"], "value": lambda r: r["opt"], "ratio": 1.0}
     set_first(path, lambda row: of_package(row) and row["ratio"] < 1, **better)
     assert_caught(results, capsys, re.escape(str(path)), "package_id synthetic_seed_1", "ratio is 1.0, computed again")
@@ -340,28 +394,28 @@ def test_a_value_and_its_ratio_raised_together(results, capsys):
                                            ("distribution", "update_chain"), ("pool", "generic"), ("writer", "x"),
                                            ("package_id", "synthetic_seed_9")])  # fmt: skip
 def test_a_name_or_status_of_a_score_changed(results, capsys, column, value):
-    path = point_file(results, "scores", "scores")
+    path = file_of(results, "scores", "scores")
     set_first(path, of_package, **{column: value})
     assert_caught(results, capsys, re.escape(str(path)), "row package_id synthetic_seed_")
 
 
 @pytest.mark.parametrize("change", ["dropped", "other", "type"])
 def test_a_selection_of_a_writer_changed(results, capsys, change):
-    path = point_file(results, "scores", "selections")
+    path = file_of(results, "scores", "selections")
     if change == "dropped":
         first = read_table(path, "selections").to_pylist()[0]
         drop(path, lambda row: row == first)
     else:
         set_first(path, **({"candidate_id": "x"} if change == "other" else {"representation_type": "x"}))
-    assert_caught(results, capsys, f"scores/{POINT}/0.1/standard.0.scores.parquet", "row package_id")
+    assert_caught(results, capsys, f"scores/{SETTING}/standard.0.scores.parquet", "row package_id")
 
 
 def test_scores_of_a_writer_or_package_dropped(results, capsys):
     for kind in ("scores", "selections"):
-        drop(point_file(results, "scores", kind), lambda row: of_package(row) and row["writer"] == "oracle_gvt")
-        drop(point_file(results, "scores", kind, "8"), lambda row: row["writer"] == "recency_raw")
-    assert_caught(results, capsys, f"scores/{POINT}/0.1: no row of writer oracle_gvt, package_id synthetic_seed_1")
-    assert_caught(results, capsys, f"scores/{POINT}/8: no row of writer recency_raw")
+        drop(file_of(results, "scores", kind), lambda row: of_package(row) and row["writer"] == "oracle_gvt")
+        drop(file_of(results, "scores", kind), lambda row: (row["writer"], row["budget"]) == ("recency_raw", 8))
+    assert_caught(results, capsys, f"scores/{SETTING}: no row of writer oracle_gvt, package_id synthetic_seed_1")
+    assert_caught(results, capsys, f"scores/{SETTING}: no row of writer recency_raw, .*budget 8")
 
 
 @pytest.mark.parametrize("column", ["n", "undefined_n", "n_unproven", "opt_zero_n", "mean_ratio", "mean_value",

@@ -16,7 +16,7 @@ from memaudit.present.wanted import figure_files, table_files, wanted_figures, w
 from memaudit.provenance import code_hash
 from memaudit.suites_io import source_files
 from memaudit.synthetic import TEXTS_OURS
-from memaudit.run_info import info_part, make_writer, run_info, solve_bundles, writer_bundles
+from memaudit.run_info import STANDARD, info_part, make_writer, run_info, solve_bundles, writer_bundles
 
 # --configfile replaces the default file (two files are never mixed); --config overrides top-level keys.
 _files = workflow.config_settings.configfiles
@@ -36,6 +36,7 @@ if Path(OUT, "packages").exists() and not Path(".snakemake", "metadata").exists(
 SOURCE_FILES = sorted(
     {path for s in SUITES for path in CONFIG.source_paths(s)}
     | {path for s in SUITES for path in CONFIG.statistics_paths(s)}
+    | {path for store in CONFIG.stores for path in CONFIG.store_paths(store)}
     | ({CONFIG.published} if CONFIG.published else set())
 )
 STAGES = {
@@ -43,17 +44,23 @@ STAGES = {
     "solve": "memaudit.solve.stage",
     "check": "memaudit.check.certify",
     "score": "memaudit.writers.rules",
+    "stores": "memaudit.analysis.store_scores",
     "analyse": "memaudit.analysis.summary",
     "present": "memaudit.present.tables_io",
 }
 
 
+# Exported stores: name of a union -> which stores it joins with which suite's packages.
+UNIONS = CONFIG.unions()
+
+
 wildcard_constraints:
-    suite="[^/]+",
+    # A name with a "+" is that of a union (stores.smk).
+    suite="[^/+]+",
+    store="[^/]+",
     cost_model="[^/]+",
     k=r"\d+",
     saturation="[^/]+",
-    spec="[^/]+",
     bundle="[^/]+",
     shard=r"\d+",
     solver="[a-z_]+",
@@ -62,8 +69,8 @@ wildcard_constraints:
 SUITE_TABLES = ["packages", "candidates", "units", "queries", "requirements", "labels", "coverage", "unscored", "warnings"]
 # The tables that a Package is read back from.
 PACKAGE_TABLES = ["packages", "candidates", "units", "queries", "requirements", "coverage"]
-# One optimisation setting and budget of a suite; everything from solutions to scores lives below it.
-POINT = "{suite}/{cost_model}/k{k}.{saturation}/{spec}"
+# One optimisation setting of a suite; everything from solutions to scores lies below it, all budgets in one file.
+SETTING = "{suite}/{cost_model}/k{k}.{saturation}"
 
 
 def package_files(tables=PACKAGE_TABLES):
@@ -78,13 +85,9 @@ def setting_of(wildcards):
     )
 
 
-def points(suite):
-    """Every setting and budget of a suite, as the path below its stage."""
-    return [
-        POINT.format(suite=suite, cost_model=s.cost_model, k=s.k, saturation=s.saturation, spec=spec)
-        for s in CONFIG.settings(suite)
-        for spec in CONFIG.budget_specs(suite)
-    ]
+def settings(suite):
+    """Every setting of a suite, as the path below its stage."""
+    return [SETTING.format(suite=suite, **s._asdict()) for s in CONFIG.settings(suite)]
 
 
 def shards(suite):
@@ -93,17 +96,18 @@ def shards(suite):
 
 def solution_files(suite, kind="solutions"):
     return [
-        f"{OUT}/solutions/{point}/{bundle}.{shard}.{kind}.parquet"
-        for point in points(suite)
+        f"{OUT}/solutions/{setting}/{bundle}.{shard}.{kind}.parquet"
+        for setting in settings(suite)
         for bundle in solve_bundles(CONFIG, suite)
         for shard in shards(suite)
     ]
 
 
-def check_files(suite):
+def check_files(suite, kind=""):
+    """Checks of the solutions; those of the curves are of kind "-curves"."""
     return [
-        f"{OUT}/checks/{point}/{bundle}.{shard}.{solver}.parquet"
-        for point in points(suite)
+        f"{OUT}/checks/{setting}/{bundle}.{shard}.{solver}{kind}.parquet"
+        for setting in settings(suite)
         for bundle in solve_bundles(CONFIG, suite)
         for shard in shards(suite)
         for solver in CONFIG.suites[suite].solvers
@@ -112,8 +116,8 @@ def check_files(suite):
 
 def score_files(suite, kind="scores"):
     return [
-        f"{OUT}/scores/{point}/{bundle}.{shard}.{kind}.parquet"
-        for point in points(suite)
+        f"{OUT}/scores/{setting}/{bundle}.{shard}.{kind}.parquet"
+        for setting in settings(suite)
         for bundle in writer_bundles(CONFIG, suite)
         for shard in shards(suite)
     ]
@@ -126,19 +130,19 @@ def first_setting(files, suite, of=None):
 
 
 def natural_files(suite, names=None):
-    """The natural tables of a suite: all it has, or those of `names` that it has."""
+    """The natural tables of a suite, and those of its stores: all it has, or those of `names` that it has."""
     having = [name for name in INFO.suite(suite).analyses if names is None or name in names]
-    stage = {"query_scores": "scores"}
-    return [f"{OUT}/{stage.get(name, 'analysis')}/{suite}/{name}.parquet" for name in having]
+    return [f"{OUT}/analysis/{suite}/{name}.parquet" for name in having]
 
 
 def everything():
     files = [f"{OUT}/manifest.json", f"{OUT}/summary.parquet", f"{OUT}/summary.csv"]
     for suite in SUITES:
         files += [f"{OUT}/packages/{suite}/{table}.parquet" for table in SUITE_TABLES]
-        files += [f"{OUT}/budgets/{suite}.parquet", *check_files(suite), *natural_files(suite)]
-        for kind in ("solutions", "selections"):
+        files += [f"{OUT}/budgets/{suite}.parquet", *natural_files(suite)]
+        files += check_files(suite) + check_files(suite, "-curves")
+        for kind in ("solutions", "selections", "curves"):
             files += solution_files(suite, kind)
         for kind in ("scores", "selections"):
             files += score_files(suite, kind)
-    return files + presented()
+    return files + store_results() + presented()

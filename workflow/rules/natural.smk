@@ -3,7 +3,7 @@
 from memaudit.natural.audit_io import audit_files
 
 
-def natural_points(suite, of=None):
+def first_scores(suite, of=None):
     """Scores and selections of a suite's first setting (or of the setting that is first in suite `of`)."""
     return [first_setting(score_files(suite, kind), suite, of) for kind in ("scores", "selections")]
 
@@ -24,13 +24,12 @@ def others(wildcards):
 rule query_scores:
     input:
         packages=package_files(),
-        budgets=OUT + "/budgets/{suite}.parquet",
         scores=lambda w: score_files(w.suite),
         selections=lambda w: score_files(w.suite, "selections"),
     output:
-        OUT + "/scores/{suite}/query_scores.parquet",
+        OUT + "/analysis/{suite}/query_scores.parquet",
     params:
-        code=code_hash(["memaudit.analysis.queries", "memaudit.package_io", "memaudit.points_io"]),
+        code=code_hash(["memaudit.analysis.queries", "memaudit.package_io"]),
     log:
         OUT + "/logs/query_scores/{suite}.log",
     benchmark:
@@ -63,6 +62,7 @@ rule label_agreement:
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=["agreement", "disagreements"]),
     params:
+        grid=lambda w: CONFIG.suites[w.suite].quantize,
         bootstrap=CONFIG.bootstrap.model_dump(),
         code=code_hash(["memaudit.labels_io"]),
     log:
@@ -78,22 +78,19 @@ rule label_ratios:
         packages=package_files(),
         labels=OUT + "/packages/{suite}/labels.parquet",
         audit=audited,
-        budgets=OUT + "/budgets/{suite}.parquet",
-        scores=lambda w: natural_points(w.suite)[0],
-        selections=lambda w: natural_points(w.suite)[1],
-        other_scores=lambda w: [f for s in others(w) for f in natural_points(s, w.suite)[0]],
-        other_budgets=lambda w: expand(OUT + "/budgets/{other}.parquet", other=others(w)),
+        scores=lambda w: first_scores(w.suite)[0],
+        selections=lambda w: first_scores(w.suite)[1],
+        other_scores=lambda w: [f for s in others(w) for f in first_scores(s, w.suite)[0]],
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=["label_ratios", "relabelled"]),
     params:
         setting=lambda w: first_of(w.suite),
         problem=lambda w: CONFIG.problem_part(CONFIG.settings(w.suite)[0], []),
         node_limit=lambda w: CONFIG.suites[w.suite].node_limit,
-        others=lambda w: {
-            s: {"scores": natural_points(s, w.suite)[0], "budgets": f"{OUT}/budgets/{s}.parquet"} for s in others(w)
-        },
+        grid=lambda w: CONFIG.suites[w.suite].quantize,
+        others=lambda w: {s: first_scores(s, w.suite)[0] for s in others(w)},
         bootstrap=CONFIG.bootstrap.model_dump(),
-        code=code_hash(["memaudit.labels_io", "memaudit.analysis.label_ratios", "memaudit.points_io"]),
+        code=code_hash(["memaudit.labels_io", "memaudit.analysis.label_ratios"]),
     log:
         OUT + "/logs/label_ratios/{suite}.log",
     benchmark:
@@ -105,16 +102,16 @@ rule label_ratios:
 rule robustness:
     input:
         packages=package_files(),
-        budgets=OUT + "/budgets/{suite}.parquet",
-        scores=lambda w: natural_points(w.suite)[0],
-        selections=lambda w: natural_points(w.suite)[1],
+        scores=lambda w: first_scores(w.suite)[0],
+        selections=lambda w: first_scores(w.suite)[1],
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=["robustness", "robustness_writers"]),
     params:
         setting=lambda w: first_of(w.suite),
         problem=lambda w: CONFIG.problem_part(CONFIG.settings(w.suite)[0], []),
         noise=lambda w: CONFIG.suites[w.suite].robustness.model_dump(mode="json"),
-        code=code_hash(["memaudit.analysis.robustness", "memaudit.package_io", "memaudit.points_io"]),
+        blind=lambda w: [x.name for x in INFO.suite(w.suite).writers if x.sees == "metadata"],
+        code=code_hash(["memaudit.analysis.robustness", "memaudit.package_io"]),
     log:
         OUT + "/logs/robustness/{suite}.log",
     benchmark:
@@ -141,14 +138,13 @@ rule sensitivity:
 
 rule categories:
     input:
-        queries=OUT + "/scores/{suite}/query_scores.parquet",
-        budgets=OUT + "/budgets/{suite}.parquet",
+        queries=OUT + "/analysis/{suite}/query_scores.parquet",
         scores=lambda w: score_files(w.suite),
     output:
         OUT + "/analysis/{suite}/categories.parquet",
     params:
         bootstrap=CONFIG.bootstrap.model_dump(),
-        code=code_hash(["memaudit.analysis.queries", "memaudit.points_io"]),
+        code=code_hash(["memaudit.analysis.queries"]),
     log:
         OUT + "/logs/categories/{suite}.log",
     script:
@@ -157,12 +153,14 @@ rule categories:
 
 rule downstream:
     input:
-        queries=OUT + "/scores/{suite}/query_scores.parquet",
+        queries=OUT + "/analysis/{suite}/query_scores.parquet",
         answers=lambda w: CONFIG.suites[w.suite].downstream,
     output:
         OUT + "/analysis/{suite}/downstream.parquet",
     params:
         systems=lambda w: CONFIG.suites[w.suite].downstream_systems,
+        setting=lambda w: first_of(w.suite),
+        bootstrap=CONFIG.bootstrap.model_dump(),
         code=code_hash(["memaudit.analysis.downstream_io", "memaudit.table_io"]),
     log:
         OUT + "/logs/downstream/{suite}.log",

@@ -1,25 +1,27 @@
 # Statistics of a suite, the summary over all, tables, figures, the published comparison and the manifest.
 
-ANALYSES = ["summary", "paired", "decomposition", "representation_mix", "status_counts", "audit", "learned"]
+ANALYSES = ["summary", "paired", "decomposition", "representation_mix", "status_counts", "audit", "learned", "mean_curves", "curve_counts"]
 
 
 rule analyse:
     input:
         packages=OUT + "/packages/{suite}/packages.parquet",
-        budgets=OUT + "/budgets/{suite}.parquet",
         solutions=lambda w: solution_files(w.suite),
+        curves=lambda w: solution_files(w.suite, "curves"),
         checks=lambda w: check_files(w.suite),
+        curve_checks=lambda w: check_files(w.suite, "-curves"),
         scores=lambda w: score_files(w.suite),
         selections=lambda w: score_files(w.suite, "selections"),
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=ANALYSES),
     params:
         bootstrap=CONFIG.bootstrap.model_dump(),
+        solvers=lambda w: CONFIG.suites[w.suite].solvers,
         references=lambda w: [name for name in INFO.references if name in CONFIG.suite_writers(w.suite)],
         text_writers=lambda w: [x.name for x in writers_of(w.suite) if x.rule.reads_text],
         learned=lambda w: [x.name for x in writers_of(w.suite) if x.learns],
         texts_ours=lambda w: sorted(TEXTS_OURS & set(INFO.suite(w.suite).distributions)),
-        code=code_hash(["memaudit.analysis.summary"]),
+        code=code_hash(["memaudit.analysis.summary", "memaudit.analysis.curves"]),
     log:
         OUT + "/logs/analyse/{suite}.log",
     benchmark:
@@ -46,7 +48,7 @@ def paper_files(suite):
     """What the published natural values are compared with, of a suite declared as the paper's package."""
     if not getattr(CONFIG.suites[suite], "paper_package", False):
         return []
-    names = ("construction", "agreement", "label_ratios", "relabelled", "sensitivity")
+    names = ("construction", "agreement", "label_ratios", "relabelled", "sensitivity", "store_summary", "store_anatomy")
     return [f"{OUT}/analysis/{suite}/summary.parquet", *natural_files(suite, names)]
 
 
@@ -171,6 +173,7 @@ rule manifest:
         presented(),
         OUT + "/summary.csv",
         [f for suite in SUITES for f in check_files(suite)],
+        [f for union in UNIONS for f in union_files(union, "checks")],
     output:
         OUT + "/manifest.json",
     params:

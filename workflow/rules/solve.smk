@@ -1,20 +1,23 @@
-# Exact optima, one file a setting, budget, bundle of pools and shard; and their check by independent solvers.
+# Exact optima, one file a setting, bundle of pools and shard; and their check by independent solvers.
 
 rule solve:
     input:
-        package_files(),
+        packages=package_files(),
     output:
-        solutions=OUT + "/solutions/" + POINT + "/{bundle}.{shard}.solutions.parquet",
-        selections=OUT + "/solutions/" + POINT + "/{bundle}.{shard}.selections.parquet",
+        solutions=OUT + "/solutions/" + SETTING + "/{bundle}.{shard}.solutions.parquet",
+        selections=OUT + "/solutions/" + SETTING + "/{bundle}.{shard}.selections.parquet",
+        curves=OUT + "/solutions/" + SETTING + "/{bundle}.{shard}.curves.parquet",
     params:
         problem=lambda w: CONFIG.problem_part(setting_of(w), solve_bundles(CONFIG, w.suite)[w.bundle]),
         shards=lambda w: CONFIG.shards(w.suite),
+        budgets=lambda w: CONFIG.budget_specs(w.suite),
+        curve=lambda w: CONFIG.curve_part(w.suite),
         node_limit=lambda w: CONFIG.suites[w.suite].node_limit,
         code=code_hash(["memaudit.solve.stage", "memaudit.budgets", "memaudit.package_io"]),
     log:
-        OUT + "/logs/solve/" + POINT + "/{bundle}.{shard}.log",
+        OUT + "/logs/solve/" + SETTING + "/{bundle}.{shard}.log",
     benchmark:
-        OUT + "/benchmarks/solve/" + POINT + "/{bundle}.{shard}.tsv"
+        OUT + "/benchmarks/solve/" + SETTING + "/{bundle}.{shard}.tsv"
     script:
         "../../scripts/solve.py"
 
@@ -24,14 +27,18 @@ rule check:
         packages=package_files(),
         solutions=rules.solve.output.solutions,
         selections=rules.solve.output.selections,
+        curves=rules.solve.output.curves,
     output:
-        OUT + "/checks/" + POINT + "/{bundle}.{shard}.{solver}.parquet",
+        checks=OUT + "/checks/" + SETTING + "/{bundle}.{shard}.{solver}.parquet",
+        curves=OUT + "/checks/" + SETTING + "/{bundle}.{shard}.{solver}-curves.parquet",
     params:
         problem=lambda w: CONFIG.problem_part(setting_of(w), solve_bundles(CONFIG, w.suite)[w.bundle]),
-        code=code_hash(["memaudit.check.certify"]),
+        limit=lambda w: CONFIG.suites[w.suite].check_limit,
+        sample=lambda w: CONFIG.sample_part(w.suite),
+        code=code_hash(["memaudit.check.certify", "memaudit.check.curves"]),
     log:
-        OUT + "/logs/check/" + POINT + "/{bundle}.{shard}.{solver}.log",
+        OUT + "/logs/check/" + SETTING + "/{bundle}.{shard}.{solver}.log",
     benchmark:
-        OUT + "/benchmarks/check/" + POINT + "/{bundle}.{shard}.{solver}.tsv"
+        OUT + "/benchmarks/check/" + SETTING + "/{bundle}.{shard}.{solver}.tsv"
     script:
         "../../scripts/check.py"

@@ -4,13 +4,13 @@ coverage audit").
 A cell is a (candidate, unit) pair of a package, units of weight 0 too; its binary label is coverage >= .5.
 The frame is what a source labelled cell by cell where there is such a source, else it is drawn: every
 positive cell and a seeded 20 % of the zero cells of each package. Each cell of the frame stands for
-`weight` cells of its package and stratum.
+`weight` cells of its package and stratum; the stratum is by the labels that the frame was drawn on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from random import Random
 
@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from ..objective import quantize
 from ..package import Package
-from ..schemas import AGREEMENT, DISAGREEMENTS
+from ..schemas import AGREEMENT, BY_ROW, DISAGREEMENTS
 from .bootstrap import percentile_interval, resample_indices
 
 FRAME_SEED = 20260503
@@ -29,6 +30,10 @@ POSITIVE, ZERO = "positive", "sampled zero"
 DRAWN, LABELLED = "drawn", "labelled"
 # Name of the source of a package's own coverage, where the labels name none that it was taken from.
 PACKAGE_SOURCE = "package"
+# Name of rows that name no annotator, where they are not the whole coverage.
+UNNAMED = "unnamed rows"
+FIRST_PASS = "1"
+_IN_LABELS = "the suite's labels"
 
 _CELL = ["package_id", "candidate_id", "unit_id"]
 FRAME_COLUMNS = (*_CELL, "representation_type", "stratum", "weight")
@@ -130,12 +135,24 @@ class Source:
     """One source of labels: its values by (package_id, candidate_id, unit_id).
 
     whole: packages it labelled as a whole, where a cell without a value is 0 (natural.md: absent pair = 0);
-    elsewhere a cell without a value was not labelled.
+    elsewhere a cell without a value was not labelled. made_of: the sources whose labels together make these
+    values. again_of: the source of the same labeller's first labels, where these are later ones of the same cells.
+    draws: the cells that others labelled one by one were drawn on its labels. where: what it was read from, for
+    messages.
     """
 
     name: str
     values: Mapping[tuple[str, str, str], float]
     whole: frozenset[str] = frozenset()
+    made_of: frozenset[str] = frozenset()
+    again_of: str = ""
+    draws: bool = False
+    where: str = field(default="", compare=False)
+
+    @property
+    def by_cell(self) -> bool:
+        """Whether it is an audit: of chosen cells, none of which it had labelled before."""
+        return not self.whole and not self.again_of
 
     def on(self, frame: pd.DataFrame) -> np.ndarray:
         """Its value of each cell of the frame, NaN where it has none."""
@@ -149,7 +166,7 @@ class Source:
         values = {
             (p, c, u): v for (p, c, u), v in self.values.items() if p in known and c in known[p][0] and u in known[p][1]
         }
-        return Source(self.name, values, self.whole & known.keys())
+        return replace(self, values=values, whole=self.whole & known.keys())
 
 
 def package_source(packages: Iterable[Package], name: str = PACKAGE_SOURCE) -> Source:
@@ -164,33 +181,84 @@ def package_source(packages: Iterable[Package], name: str = PACKAGE_SOURCE) -> S
     return Source(name, values, frozenset(p.package_id for p in packages))
 
 
-def sources_of(packages: Sequence[Package], labels: pd.DataFrame, external: Sequence[Source] = ()) -> list[Source]:
-    """The packages' own coverage first, then each other (source, pass) of the labels by name, then `external`.
+def sources_of(
+    packages: Sequence[Package], labels: pd.DataFrame, external: Sequence[Source] = (), grid: int | None = None
+) -> list[Source]:
+    """The packages' own coverage first, then each other source of the labels by name, then `external`.
 
-    `labels`: columns package_id, candidate_id, unit_id, source, pass, value. The first (source, pass) that is
-    positive in the very cells that the coverage has (whose values may have been rounded) is the own one and
-    gives it its name. One that never differs from the coverage is the same label under another name (a row
-    may name several annotators) and no source beside it. Where several sources made the coverage together,
-    it stands among them only if there are external ones.
-    Labels without a single zero list only what is covered: their sources are whole in the packages they
-    name. Else a cell without a row was not labelled.
+    `labels`: schema LABELS; `grid`: coverage was rounded to multiples of 1/grid, and so are the labels here. A row
+    of a coverage matrix is part of a whole labelling of its package by those it names (who share one source where
+    they stand in the same rows throughout); a label stated cell by cell is of that cell alone. The first source
+    whose values are the coverage gives it its name. Where there is none, several made the coverage together, and
+    it is compared with no one of those. Of several who labelled cell by cell, the first by name `draws`: theirs is a
+    frame drawn on its labels. Raises InputError on an empty or repeated name.
     """
     own = package_source(packages)
-    sparse = not (labels["value"] == 0).any()
-    others: list[Source] = []
-    passes = labels.groupby("source")["pass"].nunique()
-    name_of_own = None
-    for (source, number), part in labels.groupby(["source", "pass"], sort=True):
-        name = source if passes[source] == 1 else f"{source}, pass {number}"
-        cells = part[_CELL].itertuples(index=False, name=None)
-        values = dict(zip(cells, part["value"].tolist(), strict=True))
-        if name_of_own is None and {cell for cell, v in values.items() if v > 0} == own.values.keys():
-            name_of_own = name
-        elif any(own.values.get(cell, 0.0) != v for cell, v in values.items()):
-            others.append(Source(name, values, frozenset(part["package_id"]) if sparse else frozenset()))
-    if name_of_own is None and len(others) > 1 and not external:
-        return others
-    return [Source(name_of_own or PACKAGE_SOURCE, own.values, own.whole), *others, *external]
+    made = [s for name, part in _by_labeller(labels) for s in _of_labeller(name, part, grid)]
+    first = next((s for s in made if not s.again_of and _positive(s) == own.values), None)
+    single = [s.name for s in made if not s.again_of]
+    drawn_on = _drawn_on(made)
+    made = [replace(s, draws=s.name == drawn_on) if s is not first else s for s in made]
+    makers = frozenset(single) if first is None else frozenset()
+    name = PACKAGE_SOURCE if first is None or first.name == UNNAMED else first.name
+    others = [s for s in made if s is not first and not (drawn_on and s.name == UNNAMED)]
+    if first is not None:
+        others = [replace(s, again_of=name) if s.again_of == first.name else s for s in others]
+    draws = first is not None and first.name == drawn_on
+    sources = [Source(name, own.values, own.whole, makers, draws=draws, where=_IN_LABELS), *others, *external]
+    _refuse_names(sources)
+    return sources
+
+
+def _drawn_on(made: Sequence[Source]) -> str | None:
+    """The first by name of those who labelled cell by cell, where they are several.
+
+    Rows that name nobody beside such cells are no labelling: what they leave out may be a cell that others labelled.
+    """
+    by_cell = sorted(s.name for s in made if s.by_cell)
+    return by_cell[0] if len(by_cell) > 1 else None
+
+
+def _positive(source: Source) -> dict[tuple[str, str, str], float]:
+    return {cell: value for cell, value in source.values.items() if value > 0}
+
+
+def _by_labeller(labels: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """(name, its labels), sorted; names that stand in the very same rows are one, "a + b"."""
+    together: dict[tuple, list[str]] = {}
+    # "package" is a row that names nobody: the coverage only where no one else has part in it.
+    labels = labels.assign(source=labels["source"].replace(PACKAGE_SOURCE, UNNAMED))
+    for source, part in labels.groupby("source", sort=True):
+        in_rows = (part["stated"] == BY_ROW).all() and part["line"].notna().all()
+        together.setdefault(tuple(sorted(set(part["line"]))) if in_rows else (source,), []).append(source)
+    # Equal rows have equal labels: those of the first name are those of all.
+    found = [(" + ".join(names), labels[labels["source"] == names[0]]) for names in together.values()]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _of_labeller(name: str, labels: pd.DataFrame, grid: int | None) -> Iterator[Source]:
+    """The labeller's first labels, under the name alone, and each later pass over pairs that it labelled again."""
+    for n in sorted(set(labels["pass"]), key=int):
+        part = labels[labels["pass"] == n]
+        rounded = [quantize(value, grid or 0) for value in part["value"]]
+        values = dict(zip(part[_CELL].itertuples(index=False, name=None), rounded, strict=True))
+        if n == FIRST_PASS:
+            whole = frozenset(part.loc[part["stated"] == BY_ROW, "package_id"])
+            yield Source(name, values, whole, where=_IN_LABELS)
+        else:
+            # Which pass a pair that stands once would be of nobody knows, so a later pass is never whole.
+            yield Source(f"{name}, pass {n}", values, again_of=name, where=_IN_LABELS)
+
+
+def _refuse_names(sources: Sequence[Source]) -> None:
+    places: dict[str, str] = {}
+    for source in sources:
+        if not source.name.strip():
+            raise InputError(f"{source.where or 'label sources'}: a source of labels has no name; give it one")
+        if source.name in places:
+            both = " and ".join(filter(None, dict.fromkeys((places[source.name], source.where)))) or "label sources"
+            raise InputError(f"{both}: two sources of labels are named {source.name!r}; rename one of them")
+        places[source.name] = source.where
 
 
 # ---- The frame
@@ -216,14 +284,16 @@ def draw_frame(packages: Iterable[Package]) -> pd.DataFrame:
 def frame_of(packages: Sequence[Package], sources: Sequence[Source]) -> tuple[pd.DataFrame, str]:
     """(the frame, LABELLED or DRAWN): the cells that sources labelled cell by cell, or the drawn frame.
 
-    Raises InputError on a label of a cell that no package has.
+    A labelled cell's stratum is by the source that `draws`, in packages of which it labelled something (a cell that
+    it did not label is a zero), else by the coverage. Raises InputError on a label of a cell that no package has.
     """
-    named = {cell for source in sources if not source.whole for cell in source.values}
+    named = {cell for s in sources if not s.again_of for cell in s.values if cell[0] not in s.whole}
     if not named:
         return draw_frame(packages), DRAWN
     parts, left = [], set(named)
+    strata = _by_package(next((s for s in sources if s.draws), None))
     for package in sorted(packages, key=lambda p: p.package_id):
-        cells = _cells(package)
+        cells = _cells(package, strata.get(package.package_id))
         keys = list(cells[_CELL].itertuples(index=False, name=None))
         taken = np.array([key in named for key in keys], dtype=bool)
         left.difference_update(keys)
@@ -234,8 +304,33 @@ def frame_of(packages: Sequence[Package], sources: Sequence[Source]) -> tuple[pd
     return pd.concat(parts, ignore_index=True), LABELLED
 
 
-def _cells(package: Package) -> pd.DataFrame:
-    """All cells of a package, sorted by candidate and unit id, with their stratum (no weight yet)."""
+def frames_of(packages: Sequence[Package], sources: Sequence[Source]) -> list[tuple[pd.DataFrame, str, list[Source]]]:
+    """(frame, LABELLED or DRAWN, sources to compare on it): `frame_of` for all, and beside labelled cells the drawn
+    frame for those that labelled packages as a whole, where there are two. What few cells a third one labelled is
+    no reason to compare these two on these cells alone."""
+    if len(sources) < 2:
+        return []
+    frame, kind = frame_of(packages, sources)
+    found = [(frame, kind, list(sources))]
+    whole = [source for source in sources if source.whole]
+    if kind == LABELLED and len(whole) > 1:
+        drawn = draw_frame(packages)
+        if not drawn[_CELL].equals(frame[_CELL]):
+            found.append((drawn, DRAWN, whole))
+    return found
+
+
+def _by_package(source: Source | None) -> dict[str, dict[tuple[str, str], float]]:
+    """package_id -> (candidate_id, unit_id) -> value, of a source's labels."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for (package_id, *cell), value in source.values.items() if source else ():
+        found.setdefault(package_id, {})[tuple(cell)] = value
+    return found
+
+
+def _cells(package: Package, drawn_on: Mapping[tuple[str, str], float] | None = None) -> pd.DataFrame:
+    """All cells of a package, sorted by candidate and unit id, with their stratum (no weight yet): by the values
+    `drawn_on`, absent ones 0, else by the package's own."""
     v = package.visible
     order = sorted(range(len(package)), key=lambda i: v.candidate_ids[i])
     units = sorted(package.unit_index)
@@ -243,7 +338,9 @@ def _cells(package: Package) -> pd.DataFrame:
     for i in order:
         covered = package.coverage_row(i)
         for unit_id in units:
-            stratum = POSITIVE if covered.get(unit_id, 0.0) >= 0.5 else ZERO
+            own = covered.get(unit_id, 0.0)
+            value = own if drawn_on is None else drawn_on.get((v.candidate_ids[i], unit_id), 0.0)
+            stratum = POSITIVE if value >= 0.5 else ZERO
             rows.append((package.package_id, v.candidate_ids[i], unit_id, v.representation_type[i], stratum))
     return pd.DataFrame(rows, columns=[*_CELL, "representation_type", "stratum"])
 
@@ -278,18 +375,28 @@ def comparisons(frame: pd.DataFrame, sources: Sequence[Source]) -> Iterator[Comp
     """Each pair of sources, then pairs against each third source on the cells where the pair agrees: pairs of
     sources that labelled cell by cell (of people, say), or of all where fewer than two did.
 
-    Comparisons without a shared cell are left out.
+    A source is not compared with what it was made of, and labels given again with the same labeller's first ones
+    only. Comparisons without a shared cell are left out.
     """
-    values = {source.name: source.on(frame) for source in sources}
-    for x, y in combinations(values, 2):
-        yield from _comparison(frame, x, "", y, values[x], values[y])
-    by_cell = [source.name for source in sources if not source.whole]
-    for x, y in combinations(by_cell if len(by_cell) > 1 else values, 2):
-        agree = ~np.isnan(values[x]) & ~np.isnan(values[y]) & (binary(values[x]) == binary(values[y]))
-        shared = np.where(agree, np.where(values[x] == values[y], values[x], binary(values[x])), np.nan)
-        for third in values:
-            if third not in (x, y):
-                yield from _comparison(frame, x, y, third, shared, values[third])
+    values = {id(source): source.on(frame) for source in sources}
+    for x, y in combinations(sources, 2):
+        if _comparable(x, y):
+            yield from _comparison(frame, x.name, "", y.name, values[id(x)], values[id(y)])
+    single = [source for source in sources if not source.again_of]
+    by_cell = [source for source in single if source.by_cell]
+    for x, y in combinations(by_cell if len(by_cell) > 1 else single, 2):
+        a, b = values[id(x)], values[id(y)]
+        agree = ~np.isnan(a) & ~np.isnan(b) & (binary(a) == binary(b))
+        shared = np.where(agree, np.where(a == b, a, binary(a)), np.nan)
+        for third in single:
+            if third is not x and third is not y and all(_comparable(*p) for p in combinations((x, y, third), 2)):
+                yield from _comparison(frame, x.name, y.name, third.name, shared, values[id(third)])
+
+
+def _comparable(x: Source, y: Source) -> bool:
+    if x.name in y.made_of or y.name in x.made_of:
+        return False
+    return all(not one.again_of or one.again_of == other.name for one, other in ((x, y), (y, x)))
 
 
 def _comparison(frame, first, agreed_with, second, a, b) -> Iterator[Comparison]:
@@ -321,8 +428,9 @@ def agreement(
     return pd.DataFrame(rows, columns=AGREEMENT.schema.names).sort_values(list(AGREEMENT.key), ignore_index=True)
 
 
-def disagreements(suite: str, frame: pd.DataFrame, sources: Sequence[Source]) -> pd.DataFrame:
-    """Schema DISAGREEMENTS: cells and disagreements of each comparison by stratum and representation type."""
+def disagreements(suite: str, frame: pd.DataFrame, kind: str, sources: Sequence[Source]) -> pd.DataFrame:
+    """Schema DISAGREEMENTS: cells and disagreements of each comparison by stratum and representation type; kind is
+    the frame's."""
     rows = []
     for c in comparisons(frame, sources):
         a, b = binary(c.a), binary(c.b)
@@ -331,7 +439,7 @@ def disagreements(suite: str, frame: pd.DataFrame, sources: Sequence[Source]) ->
                 own = (c.cells[by] == group).to_numpy()
                 rows.append({
                     "suite": suite, "first": c.first, "agreed_with": c.agreed_with, "second": c.second,
-                    "by": by, "group": group, "cells": int(own.sum()),
+                    "frame": kind, "by": by, "group": group, "cells": int(own.sum()),
                     "only_first": int((own & (a > b)).sum()), "only_second": int((own & (a < b)).sum()),
                 })  # fmt: skip
     table = pd.DataFrame(rows, columns=DISAGREEMENTS.schema.names)
@@ -352,9 +460,19 @@ def agreed_labels(frame: pd.DataFrame, x: Source, y: Source) -> dict[str, dict[t
 
 def label_sets(frame: pd.DataFrame, sources: Sequence[Source]) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
     """Name -> `agreed_labels` of every pair of sources besides the first (the own one), "x = y"; of a single
-    other source its own labels, "x". Sets without a label are left out."""
-    others = sources[1:]
-    pairs = {others[0].name: (others[0], others[0])} if len(others) == 1 else {}
-    pairs |= {f"{x.name} = {y.name}": (x, y) for x, y in combinations(others, 2)}
-    found = {name: agreed_labels(frame, *pair) for name, pair in pairs.items()}
+    other source its own labels, "x", as they are (halves stay halves). Labels given again, and sets without a label,
+    are left out."""
+    others = [source for source in sources[1:] if not source.again_of]
+    found = {others[0].name: _labels_of(frame, others[0])} if len(others) == 1 else {}
+    found |= {f"{x.name} = {y.name}": agreed_labels(frame, x, y) for x, y in combinations(others, 2)}
     return {name: labels for name, labels in found.items() if labels}
+
+
+def _labels_of(frame: pd.DataFrame, source: Source) -> dict[str, dict[tuple[str, str], float]]:
+    """package_id -> (candidate_id, unit_id) -> the source's value, on the cells of the frame that it labelled."""
+    labels: dict[str, dict[tuple[str, str], float]] = {}
+    cells = frame[_CELL].itertuples(index=False, name=None)
+    for (package_id, candidate_id, unit_id), value in zip(cells, source.on(frame).tolist(), strict=True):
+        if not np.isnan(value):
+            labels.setdefault(package_id, {})[candidate_id, unit_id] = value
+    return labels

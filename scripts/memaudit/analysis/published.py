@@ -57,13 +57,11 @@ def compare(
     summary: pd.DataFrame,
     audit: pd.DataFrame,
     natural: pd.DataFrame | None = None,
-    natural_note: str = "",
 ) -> pd.DataFrame:
     """Schema PUBLISHED: the rows of `published` in their order, with produced, difference and status.
 
     `published`: the columns of config/published.csv. `summary`: schema SUMMARY. `audit`: as
-    `summary.audit_table` makes it. `natural`, `natural_note`: of published_natural.natural_values; the note
-    joins what natural rows need.
+    `summary.audit_table` makes it. `natural`: values of published_natural.natural_values.
     A row is reproduced when |difference| <= half a unit of its last printed decimal + 1e-9 (protocol, "Edge
     cases"); it `needs` something where what was produced rests on other packages than the published value,
     fewer seeds for instance. Raises InputError naming the row on an item, suite, distribution, method or
@@ -82,8 +80,6 @@ def compare(
         if row["suite"] != suite:
             raise InputError(f"{where}: suite {row['suite']!r}; this item is of suite {suite!r}")
         produced = produce(row, where, summary, audit, natural)
-        if natural_note and suite == "natural" and isinstance(produced, str):
-            produced = f"{produced} ({natural_note})"
         rows.append(row | _judged(row, produced))
     frame = pd.DataFrame(rows, columns=PUBLISHED.schema.names)
     return frame.astype({"budget": "Int64", "produced": float, "difference": float})

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from ..errors import InputError
+from .agreement import LABELLED
+from .published_stores import store_values
 
 SCORED, PRIMARY, SEED_SET = 87, 200, 100
 COLUMNS = ("item", "distribution", "budget", "method", "metric", "produced")
@@ -27,16 +29,16 @@ def natural_values(suites: Mapping[str, Frames]) -> tuple[pd.DataFrame, str]:
     """(columns COLUMNS, note) of the suites declared as the paper's: suite -> frames by name.
 
     Frames: construction and summary always; agreement, label_ratios, relabelled and sensitivity where the
-    suite has them. The note names the suites whose counts are not the paper's, which give no value; it is
-    empty where there are none. Raises InputError where two suites have the counts of one package, or a
-    value comes out twice.
+    suite has them, store_summary and store_anatomy where it has exported stores. The note names the suites
+    whose counts are not the paper's, which give no value; it is empty where there are none. Raises InputError
+    where two suites have the counts of one package, or a value comes out twice.
     """
     rows: list[dict] = []
     strange, taken = [], {}
     for suite, frames in suites.items():
         count = frames["construction"].set_index(["what", "name"])["count"]
-        scored = int(count["examples", "scored"])
-        examples = scored + int(count["examples", "unscored"])
+        scored = int(count["packages", "all"])  # one query each
+        examples = scored + int(count["queries", "not scored"])
         kind = _kind(scored, examples)
         if kind is None:
             strange.append(f"suite {suite}, declared as the paper's, has {scored} scored of {examples} examples")
@@ -70,7 +72,7 @@ def _reliability(kind: str, construction: pd.DataFrame, scored: int, examples: i
         yield _row("tab:reliability", kind, None, "examples", "schema_valid", examples)
         return
     yield _row("tab:reliability", kind, None, "examples", "accepted_or_corrected", scored)
-    own = construction[(construction["what"] == "unscored") & construction["name"].str.startswith(_DISPUTED)]
+    own = construction[(construction["what"] == "not scored") & construction["name"].str.startswith(_DISPUTED)]
     disputed = int(own["count"].sum())
     if disputed:  # the folder's parent tells; without it nobody knows how many were disputed
         yield _row("tab:reliability", kind, None, "examples", "disputed", disputed)
@@ -85,6 +87,8 @@ def _of_scored_package(frames: Frames) -> list[dict]:
         rows += _agreement(frames["agreement"])
     if "label_ratios" in frames:
         rows += _label_ratios(frames["label_ratios"], frames["relabelled"])
+    if "store_summary" in frames:
+        rows += (_row(*value) for value in store_values(frames) if not pd.isna(value[-1]))
     return rows
 
 
@@ -135,6 +139,9 @@ _COMPARED = {
 
 
 def _agreement(frame: pd.DataFrame) -> Iterator[dict]:
+    """On the cells of the audit where there is one: the paper's frame is what its people labelled."""
+    pair = ["first", "agreed_with", "second"]
+    frame = frame.sort_values("frame", key=lambda kind: kind != LABELLED, kind="stable").drop_duplicates(pair)
     for r in frame.itertuples():
         kinds = (_source(r.first), _source(r.agreed_with) if r.agreed_with else "", _source(r.second))
         if kinds in _COMPARED:

@@ -76,9 +76,9 @@ def _query_rows(package: Package, rows: pd.DataFrame, chosen: np.ndarray, dense:
 def by_category(queries: pd.DataFrame, scores: pd.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """Schema CATEGORIES, from schemas QUERY_SCORES and SCORES of one suite; category "all" holds all queries.
 
-    share_all, share_none: share of the queries that require a unit with all of them covered, with none of
-    their mass covered; mean_covered: mean share of a query's required mass; intervals resample whole
-    packages (one query each, or one conversation). mean_ratio: of the n packages whose ratio is defined and
+    Of the queries that require a unit: mean_covered is the mean share of their required mass that is covered;
+    share_all, share_none the share of those with all units covered, with none of their mass; intervals resample
+    whole packages (one query each, or one conversation). mean_ratio: of the n packages whose ratio is defined and
     all of whose queries are of the category (null where there is none).
     """
     alone = queries.groupby("package_id")["category"].agg(["nunique", "first"])
@@ -103,15 +103,16 @@ def _share_numbers(asked: pd.DataFrame, resamples: int, seed: int) -> dict:
     numbers["without_requirement"] = len(asked) - len(required)
     if required.empty:
         return numbers
-    full = required["all_covered"].astype(bool).to_numpy(dtype=np.float64)
-    share, low, high = mean_interval(full, resamples, seed, required["package_id"].to_numpy())
-    return numbers | {
-        "share_all": share,
-        "share_low": low,
-        "share_high": high,
-        "share_none": mean((required["covered"] == 0).to_numpy(dtype=np.float64)),
-        "mean_covered": mean((required["covered"] / required["required"]).to_numpy()),
+    numbers["share_none"] = mean((required["covered"] == 0).to_numpy(dtype=np.float64))
+    clusters = required["package_id"].to_numpy()
+    means = {
+        ("share_all", "share_low", "share_high"): required["all_covered"].astype(bool),
+        ("mean_covered", "covered_low", "covered_high"): required["covered"] / required["required"],
     }
+    for names, values in means.items():
+        interval = mean_interval(values.to_numpy(dtype=np.float64), resamples, seed, clusters)
+        numbers |= dict(zip(names, interval, strict=True))
+    return numbers
 
 
 def _ratio_numbers(scores: pd.DataFrame, resamples: int, seed: int) -> dict:

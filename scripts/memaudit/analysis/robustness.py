@@ -9,7 +9,7 @@ rate, so that a higher rate flips what a lower one flips and more.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,8 @@ from .bootstrap import mean
 from .relabel import ROW, Kept, dense_coverage, reworth, with_coverage
 
 BALANCED, ALL = "balanced", "all"
+# Which writers are ranked: all, or those that see no coverage and keep anything.
+ALL_WRITERS, BLIND = "all", "blind"
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,31 @@ def flipped(package: Package, noise: Noise, rate: float, draw: int) -> Package:
 
 
 def robustness(
-    packages: Sequence[Package], kept: Kept, noise: Noise, *, suite: str, setting: Mapping, saturation: Saturation
+    packages: Sequence[Package],
+    kept: Kept,
+    noise: Noise,
+    *,
+    suite: str,
+    setting: Mapping,
+    saturation: Saturation,
+    blind: Collection[str] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(schema ROBUSTNESS, schema ROBUSTNESS_WRITERS) of one setting (keys cost_model, k, saturation).
 
     Ratios count on packages whose OPT is positive and proven both without and with noise: where OPT is 0
     every writer has ratio 1, which says nothing about labels. kendall_tau is tau-b between the writers' mean
-    ratios without and with noise, on the same packages; reversed_pairs: share of the pairs of writers that
-    are apart without noise and stand the other way round with it, mean over draws. low, high: least and
-    largest draw.
+    ratios without and with noise, on the same packages (a pair that is tied on one side only lowers it);
+    reversed_pairs: share of the pairs of writers that are apart without noise and stand the other way round
+    with it, mean over draws. low, high: least and largest draw.
+
+    ranked: all writers, and apart from them those of `blind` (names: they see no coverage) that keep a memory
+    in any package at the budget. The optimum, rules that follow the coverage and writers that keep nothing stay
+    at the top and bottom whatever the labels: with them among the ranked a ranking looks firmer than it is.
     """
     clean = reworth(packages, kept, saturation=saturation, k=setting["k"], node_limit=noise.node_limit)
     clean = clean.rename(columns={"new_ratio": "clean"})
     specs = kept.rows.drop_duplicates("budget").set_index("budget")["budget_spec"]
+    keeping = _keeping(kept)
     rankings, writers = [], []
     for rate in noise.rates:
         drawn = list(_draws(packages, kept, noise, rate, clean, saturation, setting["k"]))
@@ -82,7 +96,8 @@ def robustness(
             head = {"suite": suite, "flips": noise.flips, "rate": rate, **{c: setting[c] for c in _SETTING}}
             head |= {"budget": int(budget), "budget_spec": specs[budget], "draws": noise.draws}
             at = [frame[frame["budget"] == budget] for frame in drawn]
-            rankings.append(head | _ranking(at))
+            for ranked, names in ((ALL_WRITERS, set(at[0]["writer"])), (BLIND, set(blind) & keeping[budget])):
+                rankings.append(head | {"ranked": ranked} | _ranking(at, names))
             writers += [head | numbers for numbers in _by_writer(at)]
     return (
         pd.DataFrame(rankings, columns=ROBUSTNESS.schema.names),
@@ -91,6 +106,14 @@ def robustness(
 
 
 _SETTING = ("cost_model", "k", "saturation")
+
+
+def _keeping(kept: Kept) -> dict[int, set[str]]:
+    """Budget -> the writers that keep a memory in any package."""
+    # Rows of `kept` stand package by package.
+    counts = [kept.chosen[p].sum(axis=1) for p in kept.rows["package_id"].unique()]
+    rows = kept.rows[["budget", "writer"]].assign(n=np.concatenate([np.zeros(0, np.int64), *counts]))
+    return {int(budget): set(part["writer"][part["n"] > 0]) for budget, part in rows.groupby("budget")}
 
 
 def _draws(packages, kept, noise, rate, clean, saturation, k) -> Iterator[pd.DataFrame]:
@@ -106,16 +129,16 @@ def _usable(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["clean"].notna() & frame["new_ratio"].notna()]
 
 
-def _ranking(draws: Sequence[pd.DataFrame]) -> dict:
-    """Numbers of one rate and budget over the draws."""
-    taus, turned, sizes, zero, unproven = [], [], [], 0, 0
+def _ranking(draws: Sequence[pd.DataFrame], names: Collection[str]) -> dict:
+    """Numbers of one rate and budget over the draws; of the writers in `names`."""
+    taus, turned, sizes, zero, unproven = [], [], [], [], []
     for frame in draws:
         used = _usable(frame)
         packages = frame.drop_duplicates("package_id")
-        limit = ~(packages["proven"] & packages["clean_proven"])
         sizes.append(used["package_id"].nunique())
-        unproven += int(limit.sum())
-        zero += len(packages) - sizes[-1] - int(limit.sum())
+        unproven.append(int((~(packages["proven"] & packages["clean_proven"])).sum()))
+        zero.append(len(packages) - sizes[-1] - unproven[-1])
+        used = used[used["writer"].isin(names)]
         if used.empty:
             continue
         means = used.groupby("writer")[["clean", "new_ratio"]].agg(lambda values: mean(values.to_numpy()))
@@ -124,11 +147,11 @@ def _ranking(draws: Sequence[pd.DataFrame]) -> dict:
         if len(set(clean)) > 1 and len(set(noisy)) > 1:
             taus.append(float(kendalltau(clean, noisy).statistic))
     return {
-        "writers": draws[0]["writer"].nunique(),
+        "writers": len(names),
         "packages": draws[0]["package_id"].nunique(),
         "n": mean(np.array(sizes)),
-        "n_zero": zero,
-        "n_unproven": unproven,
+        "n_zero": mean(np.array(zero)),
+        "n_unproven": mean(np.array(unproven)),
         "kendall_tau": mean(np.array(taus)) if taus else np.nan,
         "tau_low": min(taus, default=np.nan),
         "tau_high": max(taus, default=np.nan),

@@ -26,9 +26,10 @@ def sensitivity(
 
     varied "k": full pool, each k over k = 1 (the least k, where 1 was not solved) under the same cost model;
     "cost_model": full pool, each of `cost_models` (as configured) over each earlier one, at the same k; "pool":
-    each pool over the full one. Budgets match as written: a fraction is one of each cost model's own mean cost.
-    mean_ratio: mean over packages of OPT / reference OPT, with its interval; mean_value, mean_reference: mean
-    optima over all packages with both proven (n + undefined_n).
+    each pool over the full one. Budgets match as written: a fraction is one of each cost model's own mean cost, an
+    absolute budget the same number of units, which under two cost models are different units.
+    mean_ratio: mean over packages of OPT / reference OPT, with its interval, least and largest; mean_value,
+    mean_reference: mean optima over all packages with both proven (n + undefined_n).
     """
     rows = [
         {"suite": suite, **head} | _numbers(own, reference, resamples, seed)
@@ -74,9 +75,10 @@ def _numbers(own: pd.DataFrame, reference: pd.DataFrame, resamples: int, seed: i
         "mean_ratio": np.nan,
         "ci_low": np.nan,
         "ci_high": np.nan,
+        "min_ratio": np.nan,
         "max_ratio": np.nan,
     }
     if len(ratio):
         interval = dict(zip(("mean_ratio", "ci_low", "ci_high"), mean_interval(ratio, resamples, seed), strict=True))
-        numbers |= interval | {"max_ratio": float(ratio.max())}
+        numbers |= interval | {"min_ratio": float(ratio.min()), "max_ratio": float(ratio.max())}
     return numbers

@@ -314,9 +314,9 @@ def audit_table(solutions: Frame, checks: Frame, pool: str = "full") -> pd.DataF
     """The solver audit: our optima of `pool` against each independent solver.
 
     Columns: suite, cost_model, k, saturation, solver, rows (package x budget that the solver was given),
-    distinct (content x budget), objective_matches (rows whose value the solver proved), max_difference
-    (largest |our value - the solver's|, exact before its last rounding, over what the solver proved; NaN
-    where it proved nothing).
+    distinct (content x budget), objective_matches (rows whose value the solver proved), unfinished (rows where it
+    stopped at its limit), max_difference (largest |our value - the solver's|, exact before its last rounding, over
+    what the solver proved; NaN where it proved nothing).
     """
     frame = _plain(solutions)
     frame = frame[frame["pool"] == pool]
@@ -331,10 +331,11 @@ def audit_table(solutions: Frame, checks: Frame, pool: str = "full") -> pd.DataF
             "rows": len(part),
             "distinct": part["solution_id"].nunique(),
             "objective_matches": int(part["equal"].astype(bool).sum()),
+            "unfinished": int((part["check_status"] == "limit").sum()),
             "max_difference": _largest_difference(part.drop_duplicates("solution_id")),
         }
         rows.append(dict(zip(by, key, strict=True)) | numbers)
-    return pd.DataFrame(rows, columns=[*by, "rows", "distinct", "objective_matches", "max_difference"])
+    return pd.DataFrame(rows, columns=[*by, "rows", "distinct", "objective_matches", "unfinished", "max_difference"])
 
 
 def _largest_difference(part: pd.DataFrame) -> float:

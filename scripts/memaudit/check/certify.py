@@ -15,7 +15,7 @@ A row of table `checks` stands for one solution_id. Its status:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,13 +26,10 @@ from ..errors import InputError
 from ..schemas import TABLES
 from ..table_io import to_table
 from .costs import DECLARED
-from .cp_sat import CpSatModel
-from .mip import SOLVERS as MIP_SOLVERS
-from .mip import solve_mip
 from .model import Answer, Curve, Problem, Scaled, curve
+from .prover import Prover, Solved
 from .rows import PackageRows, build_problem, read_rows
 
-SOLVERS = ("cp_sat", *MIP_SOLVERS)
 CLAIMS_OPTIMUM = ("optimal", "cross_checked")
 STATUSES = ("optimal", "limit", "unclaimed", "mismatch")
 _REFUSED = "refused: "
@@ -50,9 +47,6 @@ _COLUMNS = (
     "cost",
     "n_selected",
 )
-
-# What has been solved already: (solver, problem in integers, budget) -> its answer.
-Solved = MutableMapping[tuple[str, Scaled, int], Answer]
 
 
 class MismatchError(RuntimeError):
@@ -104,12 +98,11 @@ def check_solutions(
 
     See `Definitions` for pools, saturations, cost_models, costs. Every row's selection is re-evaluated; the
     problem is solved once for each solution_id (once for each content with a `solved` dict that is passed
-    again). `ties`: also demand the selection that the protocol reports among equal optima. `limit`: seconds
-    for one solve (deterministic for cp_sat). `problems`: of an earlier call on the same packages and definitions,
-    instead of both. Raises InputError on unknown names and broken package rows.
+    again). `ties`: also demand the selection that the protocol reports among equal optima. `limit`: see Prover.
+    `problems`: of an earlier call on the same packages and definitions, instead of both. Raises InputError on unknown
+    names and broken package rows.
     """
-    if solver not in SOLVERS:
-        raise InputError(f"solver {solver!r} is not one of {SOLVERS}")
+    prover = Prover(solver, limit, solved)
     rows = solutions.select(_COLUMNS).to_pylist()
     if problems is None:
         packages = read_rows(tables, {row["package_id"] for row in rows})
@@ -118,7 +111,7 @@ def check_solutions(
     shared: dict[str, list[dict]] = defaultdict(list)
     for row in sorted(rows, key=lambda r: (r["solution_id"], r["package_id"], r["pool"], r["cost_model"])):
         shared[row["solution_id"]].append(row)
-    judge = _Judge(solver, problems, chosen, ties, limit, {} if solved is None else solved)
+    judge = _Judge(prover, problems, chosen, ties)
     checks = [judge.check(same) for same in sorted(shared.values(), key=lambda same: _in_model_order(same[0]))]
     return to_table("checks", {name: [check[name] for check in checks] for name in TABLES["checks"].schema.names})
 
@@ -193,29 +186,18 @@ class _Refused(Exception):
 class _Judge:
     """Checks rows that share a solution_id; remembers answers by problem content."""
 
-    def __init__(
-        self,
-        solver: str,
-        problems: Problems,
-        chosen: Mapping[tuple, list[str]],
-        ties: bool,
-        limit: float | None,
-        solved: Solved,
-    ):
-        self._solver = solver
+    def __init__(self, prover: Prover, problems: Problems, chosen: Mapping[tuple, list[str]], ties: bool):
+        self._prover = prover
         self._problems = problems
         self._chosen = chosen
         self._ties = ties
-        self._limit = limit
-        self._solved = solved
-        self._model: tuple[Scaled, CpSatModel] | None = None
         self._canonical: dict[tuple[Scaled, int], tuple[int, ...] | None] = {}
 
     def check(self, rows: list[dict]) -> dict[str, Any]:
         """The row of table `checks` for the rows of one solution_id."""
         first = rows[0]
         problem, form = self._problems.of(first)
-        proved = self._solve(problem, form, first["budget"])
+        proved = self._prover.prove(problem, form, first["budget"])
         shown, verdict = first, None
         for row in rows:
             judged = self._judge(row, first, form, proved)
@@ -225,12 +207,12 @@ class _Judge:
                 break
         return {
             **{name: shown[name] for name in ("suite", "solution_id", *_SELECTION_KEY)},
-            "solver": self._solver,
+            "solver": self._prover.solver,
             "status": verdict.status,
             "value": "" if proved.value is None else str(proved.value),
             "bound": "" if proved.bound is None else str(proved.bound),
             "selected_value": verdict.selected_value,
-            "solution_value": _fraction_text(shown["value_int"], shown["scale"]),
+            "solution_value": fraction_text(shown["value_int"], shown["scale"]),
             "n_packages": len(rows),
             "equal": verdict.status == "optimal",
         }
@@ -265,27 +247,13 @@ class _Judge:
                 raise _Refused(f"{name} is {row[name]} in solutions, {found} by its selection")
         return problem.value(selection), selection
 
-    def _solve(self, problem: Problem, form: Scaled, budget: int) -> Answer:
-        key = (self._solver, form, budget)
-        if key not in self._solved:
-            if self._solver == "cp_sat":
-                self._solved[key] = self._cp_sat(form).solve(problem, budget, self._limit)
-            else:
-                self._solved[key] = solve_mip(problem, budget, self._solver, self._limit)
-        return self._solved[key]
-
-    def _cp_sat(self, form: Scaled) -> CpSatModel:
-        """The form's model; the last one is kept, since the budgets of a problem come one after the other."""
-        if self._model is None or self._model[0] is not form:
-            self._model = (form, CpSatModel(form))
-        return self._model[1]
-
     def _demand_canonical(self, row: dict, selection: tuple[int, ...]) -> None:
         """_Refused unless `selection`, an optimum, is the one that the protocol reports."""
         problem, form = self._problems.of(row)
         key = (form, row["budget"])
         if key not in self._canonical:
-            self._canonical[key] = self._cp_sat(form).canonical_selection(problem, row["budget"], form.value(selection))
+            value = form.value(selection)
+            self._canonical[key] = self._prover.model(form).canonical_selection(problem, row["budget"], value)
         best = self._canonical[key]
         if best == selection:
             return
@@ -315,7 +283,7 @@ def _compare(row: dict, value: Fraction, proved: Answer) -> str:
     return proved.status
 
 
-def _fraction_text(numerator: int, denominator: int) -> str:
+def fraction_text(numerator: int, denominator: int) -> str:
     return str(Fraction(numerator, denominator)) if denominator else f"{numerator}/0"
 
 

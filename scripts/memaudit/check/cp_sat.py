@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ortools.sat.python.cp_model_helper import CpModelProto, CpSolverStatus, SatParameters, SolveWrapper
 
-from .model import Answer, Problem, Scaled, answer
+from .model import PATIENCE, Answer, Problem, Scaled, answer
 
 # A chosen set is compared this many positions at a time: weights 2^39 .. 1 keep CP-SAT's sums small.
 _CHUNK = 40
@@ -152,6 +152,7 @@ def _run(model: CpModelProto, budget: int, limit: float | None):
     parameters = _parameters()
     if limit is not None:
         parameters.max_deterministic_time = limit
+        parameters.max_time_in_seconds = PATIENCE * limit
     solver = SolveWrapper()
     solver.set_parameters(parameters)
     response = solver.solve(model)

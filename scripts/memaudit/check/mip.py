@@ -7,7 +7,7 @@ import math
 from ortools.linear_solver import pywraplp
 
 from ..errors import InputError
-from .model import Answer, Problem, Scaled, answer
+from .model import PATIENCE, Answer, Problem, Scaled, answer
 
 # Absolute gap 0 where the solver has the setting (CBC's own default is 1e-10). HiGHS prints a banner
 # unless told not to; it takes its settings but reports False.
@@ -20,7 +20,9 @@ SOLVERS = tuple(_SETTINGS)
 
 
 def solve_mip(problem: Problem, budget: int, solver: str, limit: float | None = None) -> Answer:
-    """Solve one problem within `budget` by "highs", "cbc" or "scip"; `limit`: wall seconds.
+    """Solve one problem within `budget` by "highs", "cbc" or "scip".
+
+    `limit`: seconds; PATIENCE times as many of the clock, since these solvers count no others.
 
     The solver works in doubles, so its objective is not believed: the value is recomputed in integers from
     its selection. F_int is whole; the optimum counts as proved when the solver ends as optimal at
@@ -34,7 +36,7 @@ def solve_mip(problem: Problem, budget: int, solver: str, limit: float | None = 
     parameters = pywraplp.MPSolverParameters()
     parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, 0.0)
     if limit is not None:
-        mip.set_time_limit(math.ceil(limit * 1000))
+        mip.set_time_limit(math.ceil(PATIENCE * limit * 1000))
     status = mip.Solve(parameters)
     if status not in (mip.OPTIMAL, mip.FEASIBLE):
         return answer(problem, budget, None, None)

@@ -22,6 +22,9 @@ from ..errors import InputError
 
 # Integers up to here are exact as doubles, which the MIP solvers and CP-SAT's objective report.
 EXACT_DOUBLE = 2**53
+# A solver's limit counts seconds, deterministic ones where it can; after so many times as many of the clock it stops
+# whatever it counts.
+PATIENCE = 10
 
 
 @lru_cache(maxsize=1 << 16)

@@ -45,6 +45,9 @@ class Packages:
             raise InputError(f"{spec!r} is not a budget") from None
         return max(1, round(fraction * self.mean_total_cost(cost_model)))
 
+    def total_cost(self, package_id: str, cost_model: str | Mapping[str, float]) -> int:
+        return total_cost(self.rows[package_id], cost_model)
+
     def mean_total_cost(self, cost_model: str | Mapping[str, float]) -> Fraction:
         if not self.rows:
             raise InputError("a suite without packages has no mean total cost")

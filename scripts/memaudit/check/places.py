@@ -11,21 +11,31 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .plan import Point
+from .plan import Setting
 
 _SETTING = re.compile(r"k(?P<k>\d+)\.(?P<saturation>.+)")
 _FILE = re.compile(r"(?P<bundle>.+)\.(?P<shard>\d+)\.(?P<kind>[^.]+)\.parquet")
 # What names a row within one file.
-_NAMES = ("package_id", "query_id", "solution_id", "pool", "cost_model", "budget_spec", "writer", "candidate_id")
+_NAMES = (
+    "package_id",
+    "query_id",
+    "solution_id",
+    "pool",
+    "cost_model",
+    "budget_spec",
+    "budget",
+    "writer",
+    "candidate_id",
+)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file {suite}/{cost_model}/k{k}.{saturation}/{budget_spec}/{bundle}.{shard}.{kind}.parquet below its stage."""
+    """A file {suite}/{cost_model}/k{k}.{saturation}/{bundle}.{shard}.{kind}.parquet below its stage."""
 
     path: Path
     suite: str
-    point: Point
+    setting: Setting
     bundle: str
     shard: int
     kind: str
@@ -37,20 +47,21 @@ class Place:
     def sibling(self, kind: str) -> Path:
         return self.path.with_name(f"{self.stem}.{kind}.parquet")
 
-    def constants(self, *without: str) -> dict[str, Any]:
+    @property
+    def constants(self) -> dict[str, Any]:
         """The columns that every row of the file shares, by its path."""
-        return {c: v for c, v in {"suite": self.suite, **self.point._asdict()}.items() if c not in without}
+        return {"suite": self.suite, **self.setting._asdict()}
 
 
 def places(stage: Path, suite: str) -> Iterator[Place | Path]:
     """Every Parquet file of a suite below a stage's folder; the bare path where it is none of ours."""
     for path in sorted((stage / suite).rglob("*.parquet")):
         parts = path.relative_to(stage).parts
-        setting = _SETTING.fullmatch(parts[2]) if len(parts) == 5 else None
+        setting = _SETTING.fullmatch(parts[2]) if len(parts) == 4 else None
         file = _FILE.fullmatch(parts[-1])
         if setting and file:
-            point = Point(parts[1], int(setting["k"]), setting["saturation"], parts[3])
-            yield Place(path, suite, point, file["bundle"], int(file["shard"]), file["kind"])
+            found = Setting(parts[1], int(setting["k"]), setting["saturation"])
+            yield Place(path, suite, found, file["bundle"], int(file["shard"]), file["kind"])
         else:
             yield path
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from .curves import Sample
+
+# Seconds for one solve where nothing else is said, as the configuration has it.
+LIMIT = 60
 _STANDARD = "standard"
+# Between a suite and its exported stores in the name of a union.
+JOIN = "+"
 _IN_FILE = re.compile(r".+\.py:[A-Za-z_]\w*")
 # Definitions of the built-in names, written down a second time.
 BUILT_IN = {
@@ -30,26 +36,34 @@ class Setting(NamedTuple):
     k: int
     saturation: str
 
-
-class Point(NamedTuple):
-    """A setting and a budget, as spelt in the configuration."""
-
-    cost_model: str
-    k: int
-    saturation: str
-    budget_spec: str
-
     @property
     def folder(self) -> str:
-        return f"{self.cost_model}/k{self.k}.{self.saturation}/{self.budget_spec}"
+        return f"{self.cost_model}/k{self.k}.{self.saturation}"
+
+
+class Point(NamedTuple):
+    """A setting and an absolute budget."""
+
+    setting: Setting
+    budget: int
+
+
+@dataclass(frozen=True)
+class CurvePlan:
+    """That there are curves. `max_budget`: spelling of where they end, None: total costs; `sample`: what is solved
+    again."""
+
+    max_budget: str | None
+    sample: Sample
 
 
 @dataclass(frozen=True)
 class SuitePlan:
     """What one suite must hold. None: not known (there is no manifest), whatever is there is taken for it.
 
-    `bundles`: solve bundle -> its pools; `writers`: name -> (score bundle, its entry in the configuration);
-    `packages`: (distributions, seeds) of a synthetic suite.
+    `specs`: declared budgets as spelt; `bundles`: solve bundle -> its pools; `writers`: name -> (score bundle, its
+    entry in the configuration); `packages`: (distributions, seeds) of a synthetic suite; `curve`: False where there is
+    none; `limit`: of the checks; `base`: of a union the suite whose packages and budgets it has.
     """
 
     settings: tuple[Setting, ...]
@@ -59,25 +73,52 @@ class SuitePlan:
     shards: int | None = None
     solvers: tuple[str, ...] | None = None
     packages: tuple[tuple[str, ...], tuple[int, ...]] | None = None
+    curve: CurvePlan | Literal[False] | None = None
+    limit: float = LIMIT
+    base: str | None = None
 
-    @property
-    def points(self) -> list[Point]:
-        return [Point(*setting, spec) for setting in self.settings for spec in self.specs]
-
-    def holds(self, point: Point, bundle: str, shard: int, bundles: Collection[str] | None) -> bool:
-        """Whether a file of `point` is one of the plan's; `bundles`: those that there are (None: any)."""
-        here = point[:3] in self.settings and point.budget_spec in self.specs
-        return here and (bundles is None or bundle in bundles) and (self.shards is None or shard < self.shards)
+    def holds(self, setting: Setting, bundle: str, shard: int, bundles: Collection[str] | None) -> bool:
+        """Whether a file of `setting` is one of the plan's; `bundles`: those that there are (None: any)."""
+        named = bundles is None or bundle in bundles
+        return setting in self.settings and named and (self.shards is None or shard < self.shards)
 
 
 def plans_of_manifest(config: Mapping[str, Any]) -> dict[str, SuitePlan]:
     """The plan of every suite of a manifest's `config`; KeyError, TypeError, ... where it is not one of ours."""
-    return {name: _plan(config, suite) for name, suite in config["suites"].items()}
+    plans = {name: _plan(config, suite) for name, suite in config["suites"].items()}
+    unions = [one for suite in plans for one in _unions(config, suite, plans[suite])]
+    return plans | dict(unions)
+
+
+def base_of(suite: str) -> str | None:
+    """The suite that a union is of, by its name; None of a suite itself."""
+    base, joined, _ = suite.partition(JOIN)
+    return base if joined else None
+
+
+def _unions(config: Mapping[str, Any], suite: str, plan: SuitePlan) -> Iterator[tuple[str, SuitePlan]]:
+    """(name, plan) of the unions of a suite with its exported stores: each store, each alone, and all compared."""
+    stores = {name: entry for name, entry in config.get("stores", {}).items() if entry["suite"] == suite and plan.specs}
+    compared = config["suites"][suite].get("compare_stores", ())
+    joint = {f"{suite}{JOIN}joint": compared} if compared and plan.specs else {}
+    single = {f"{suite}{JOIN}{name}{end}": [name] for name in stores for end in ("", f"{JOIN}alone")}
+    for name, members in (single | joint).items():
+        # Memories declare no cost: `same` leaves the suite's declared costs out.
+        mixed = all(stores[member]["cost_model"] != "same" for member in members)
+        settings = tuple(s for s in plan.settings if mixed or s.cost_model != "declared")
+        yield (
+            name,
+            SuitePlan(
+                settings, plan.specs, {_STANDARD: ("full",)}, {}, 1, plan.solvers, None, False, plan.limit, suite
+            ),
+        )
 
 
 def _plan(config: Mapping[str, Any], suite: Mapping[str, Any]) -> SuitePlan:
     entries = config["writers"]
+    budgets = [] if suite["budgets"] == "all" else suite["budgets"]
     names = list(entries) if suite["writers"] == "all" else suite["writers"]
+    names = names if budgets else []
     listed = tuple(dict.fromkeys(["full", *suite["pools"]]))
     exact = [entries[name]["pool"] for name in names if entries[name]["rule"] == "opt"]
     others = dict.fromkeys(pool for pool in exact if pool not in listed)
@@ -89,12 +130,19 @@ def _plan(config: Mapping[str, Any], suite: Mapping[str, Any]) -> SuitePlan:
         settings=tuple(
             Setting(c, k, s) for c in suite["cost_models"] for k in suite["k"] for s in suite["saturations"]
         ),
-        specs=tuple(repr(budget) for budget in suite["budgets"]),
+        specs=tuple(repr(budget) for budget in budgets),
         bundles={_STANDARD: listed, **{f"pool-{pool}": (pool,) for pool in others}},
         writers={name: (_bundle(name, entries[name], listed), entries[name]) for name in names},
         shards=-(-len(distributions) * len(seeds) // config["shard_size"]) if synthetic else 1,
         solvers=tuple(suite["solvers"]),
         packages=(distributions, seeds) if synthetic else None,
+        curve=CurvePlan(
+            None if suite["max_budget"] is None else repr(suite["max_budget"]),
+            Sample(suite["check_sample"], suite["check_seed"]),
+        )
+        if suite["curve"] or not budgets
+        else False,
+        limit=suite["check_limit"],
     )
 
 

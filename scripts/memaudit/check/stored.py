@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from ..errors import InputError
 from .certify import Problems
+from .curves import CurveRows
 from .identity import instance_hash
 from .packages_io import Packages
-from .places import named
+from .places import named, row_name
 from .plan import SuitePlan
 
 # Columns of a check that follow from the solutions alone.
@@ -62,6 +63,33 @@ def budget_faults(
         yield from _differences(row, found)
 
 
+def spec_faults(table: pa.Table, amount: Callable[[str], int], declared: Mapping[int, str] | None) -> Iterator[str]:
+    """Lines on budget_spec and budget of a table. `amount`: whole cost units of a spelling, InputError where it is
+    none; `declared`: amount -> its spelling, None where the rows may have others."""
+    pairs = list(zip(table.column("budget_spec").to_pylist(), table.column("budget").to_pylist(), strict=True))
+    for spec, budget in dict.fromkeys(pairs):
+        row = row_name(table, pairs.index((spec, budget)))
+        try:
+            expected = amount(spec)
+        except InputError:
+            yield f"{row}: budget_spec is {spec!r}, which is no budget"
+            continue
+        if budget != expected:
+            yield f"{row}: budget is {budget}, by its packages {expected}"
+        elif declared is not None and declared.get(budget) != spec:
+            yield f"{row}: budget_spec is {spec!r}, declared is {declared.get(budget)!r}"
+
+
+def end_faults(curves: Sequence[CurveRows], packages: Packages, ends: Callable[[str], int] | None) -> Iterator[str]:
+    """Lines on where curves end and which distribution they are of. `ends`: package -> max_budget, None: not known."""
+    for curve in curves:
+        package_id = curve.head["package_id"]
+        found: dict[str, Any] = {"distribution": packages.distribution.get(package_id)}
+        if ends is not None and package_id in packages.rows:
+            found["max_budget"] = ends(package_id)
+        yield from _differences(curve.head, found)
+
+
 def solution_faults(rows: Sequence[Mapping[str, Any]], problems: Problems, hashes: dict[int, str]) -> Iterator[str]:
     """Lines on names and statuses of rows of `solutions`. `hashes`: instance hashes by identity of the problem's
     integer form, kept between calls."""
@@ -107,11 +135,45 @@ def _check_row(row: dict, made: dict, solver: str) -> Iterator[str]:
         found |= {"value": made["solution_value"], "bound": made["solution_value"]}
     yield from _differences(row, found)
     if not proved:
-        value, bound, claim = (_fraction(row[c]) for c in ("value", "bound", "solution_value"))
         if row["status"] == "cross_checked":
             yield f"{named(row)}: status is 'cross_checked', which only checks and scores can say; 'optimal' belongs"
-        if row["status"] == "limit" and ((value or 0) > claim or (bound is not None and bound < claim)):
-            yield f"{named(row)}: value {row['value']!r}, bound {row['bound']!r} contradict {row['solution_value']!r}"
+        yield from _contradiction(row, "solution_value")
+
+
+def curve_check_faults(stored: pa.Table, again: pa.Table, solver: str) -> Iterator[str]:
+    """Lines on a stored table `curve_checks` of `solver`; `again`: the same points just checked, by whatever solver."""
+    key = ("package_id", "pool", "budget")
+    rows: dict[tuple, list[dict]] = defaultdict(list)
+    for row in stored.to_pylist():
+        rows[tuple(row[c] for c in key)].append(row)
+    for made in again.to_pylist():
+        same = rows.pop(tuple(made[c] for c in key), [])
+        if len(same) != 1:
+            yield f"{len(same)} rows for package_id {made['package_id']}, pool {made['pool']}, budget {made['budget']}"
+        elif made["status"] != "mismatch":  # a mismatch is told on its own
+            yield from _curve_check_row(same[0], made, solver)
+    for same in rows.values():
+        yield f"{named(same[0])}: it is not of the curves' sample"
+
+
+def _curve_check_row(row: dict, made: dict, solver: str) -> Iterator[str]:
+    proved = row["status"] == "optimal"
+    found = {c: made[c] for c in ("suite", "cost_model", "k", "saturation", "curve_value", "n_packages")}
+    found |= {"solver": solver, "equal": proved}
+    if proved:
+        found |= {"value": made["curve_value"], "bound": made["curve_value"]}
+    elif row["status"] != "limit":
+        found["status"] = made["status"]
+    yield from _differences(row, found)
+    if not proved:
+        yield from _contradiction(row, "curve_value")
+
+
+def _contradiction(row: dict, claim: str) -> Iterator[str]:
+    """A line where what an unfinished solver found speaks against the claim."""
+    value, bound, claimed = (_fraction(row[c]) for c in ("value", "bound", claim))
+    if row["status"] == "limit" and ((value or 0) > claimed or (bound is not None and bound < claimed)):
+        yield f"{named(row)}: value {row['value']!r}, bound {row['bound']!r} contradict {row[claim]!r}"
 
 
 def _fraction(text: str) -> Fraction | None:

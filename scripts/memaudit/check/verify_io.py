@@ -2,10 +2,12 @@
 
 Covered: every table of packages/{suite} that a value depends on against its counts and content hash; budgets/;
 every file of solutions/ (place, names, definitions, selections re-evaluated, optima proved again by an
-independent solver), checks/ (every solution has its check, which says the same) and scores/ (value, cost, ratio,
+independent solver; curves: their form, ends, agreement with the optima, and the run's sample of their points proved
+again), checks/ (every solution and sampled point has its check, which says the same) and scores/ (value, cost, ratio,
 covered masses and queries of each selection, OPT); that every configured suite, setting, budget, pool, solver,
 writer and package is there exactly once (by manifest.json; without one, by budgets/ and the files themselves);
-summary.parquet (rows, counts and means) and summary.csv.
+summary.parquet (rows, counts and means) and summary.csv. What the run's own check did not finish within its limit
+need not be finished here.
 
 Not covered: intervals and notes of the summary, the tables, figures and published comparison made after it,
 analysis/, labels, texts and dates that no value depends on, node counts, what a writer should have kept (a rule
@@ -27,11 +29,11 @@ import pyarrow as pa
 from ..errors import InputError
 from ..schemas import TABLES
 from ..table_io import concat, read_table
-from .certify import SOLVERS, Solved
 from .plan import BUILT_IN, SuitePlan, definitions_of_manifest, plans_of_manifest
+from .prover import SOLVERS, Solved
 from .report import How, Log, Report
 from .scored import SUMMARISED, summary_faults
-from .suite_io import STAGES, SuiteRun, counts_text
+from .suite_io import STAGES, SuiteRun, counts_text, curve_counts_text
 
 
 def verify(
@@ -111,7 +113,7 @@ def verify_main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("results", type=Path, help="results folder of a finished run")
     parser.add_argument("--solver", choices=SOLVERS, default="cp_sat", help="independent solver (cp_sat)")
     parser.add_argument("--deep", action="store_true", help="also check which of the equal optima is reported")
-    parser.add_argument("--limit", type=float, help="seconds for one solve (cp_sat: deterministic ones)")
+    parser.add_argument("--limit", type=float, help="seconds for one solve, instead of the run's own")
     parser.add_argument("--no-scores", action="store_true", help="leave out scores/ and the summary, to save time")
     args = parser.parse_args(argv)
     report = verify(
@@ -126,6 +128,7 @@ def verify_main(argv: Sequence[str] | None = None) -> int:
             print(f"{word} {line}", file=sys.stderr)
     print(
         f"{report.counts['files']} files, {counts_text(report.counts)}; "
+        f"{report.counts['curves']} curves, {curve_counts_text(report.counts)}; "
         f"{report.distinct} distinct contents solved by {args.solver}; {report.counts['scores']} scores; "
         f"{len(report.faults)} faults, {len(report.unreadable)} files unreadable: "
         f"{'passed' if report.passed else 'FAILED'}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from pathlib import Path
 
+from ..csv_io import read_csv
 from ..errors import InputError
-from .audit import Cell, parse_cells, parse_labels
+from .audit import CELL_COLUMNS, LABEL_COLUMNS, Audit, parse_cells, parse_coverage, parse_labels
 
 CELLS = "annotation_cells.csv"
 SUFFIX = "_labels.csv"
@@ -16,32 +15,27 @@ SUFFIX = "_labels.csv"
 def audit_files(folder: str | Path) -> list[str]:
     """The files a folder's labels are read from: the cells first, then each labeller's, sorted by name.
 
-    Raises InputError where one of the two kinds is missing.
+    Hidden files are none of them (systems leave such beside files they copy). Raises InputError where one of the two
+    kinds is missing, and on a file of labels that names no labeller.
     """
     folder = Path(folder)
-    labels = sorted(str(path) for path in folder.glob(f"*{SUFFIX}"))
+    labels = sorted(str(path) for path in folder.glob(f"*{SUFFIX}") if not path.name.startswith("."))
     if not (folder / CELLS).is_file():
         raise InputError(f"{folder}: no {CELLS}; a cell audit needs it")
     if not labels:
         raise InputError(f"{folder}: no labels, files named {{labeller}}{SUFFIX}; a cell audit needs at least one")
+    if (folder / SUFFIX).exists():
+        raise InputError(f"{folder / SUFFIX}: names no labeller; call it {{labeller}}{SUFFIX}")
     return [str(folder / CELLS), *labels]
 
 
-def load_audit(files: list[str]) -> dict[str, dict[Cell, float]]:
-    """Labeller -> cell (package_id, candidate_id, unit_id) -> 1.0 or 0.0, of the files of `audit_files`.
+def load_audit(files: list[str]) -> Audit:
+    """The labels in the files of `audit_files`; a labeller is named like the file, without the ending.
 
-    A labeller is named like the file, without the ending. Raises InputError as natural.audit does.
+    Raises InputError as `csv_io` and natural.audit do.
     """
-    cells = parse_cells(_rows(files[0]), files[0])
-    return {Path(f).name.removesuffix(SUFFIX): parse_labels(_rows(f), cells, f) for f in files[1:]}
-
-
-def _rows(file: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """(last line of the row, its fields); a byte order mark is dropped."""
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            for row in reader:
-                yield reader.line_num, row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{file}: not readable as CSV in UTF-8 ({error}); save it as such") from error
+    rows = read_csv(files[0], CELL_COLUMNS)
+    cells = parse_cells(rows, files[0])
+    by_name = {Path(file).name.removesuffix(SUFFIX): file for file in files[1:]}
+    labels = {name: parse_labels(read_csv(file, LABEL_COLUMNS), cells, file) for name, file in by_name.items()}
+    return Audit(labels, by_name, parse_coverage(rows, cells, files[0]))

@@ -50,13 +50,15 @@ class BuildResult:
 
     labels: rows of table `labels` without the suite, where the source tells who labelled what; None: the
     coverage is the one label. primary: (package_id, query_id) -> the required units that the primary pass
-    named too, where the source tells; a query that is absent has all of its own."""
+    named, where the source tells; a query that is absent has its own. statuses: (package_id, query_id) -> what
+    a judge made of the query, where one did."""
 
     packages: list[Package]
     unscored: list[dict[str, str]]
     warnings: list[dict[str, str]]
     labels: list[dict[str, Any]] | None = None
     primary: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    statuses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def build_packages(examples: Iterable[Example], suite: str, options: BuildOptions | None = None) -> BuildResult:

@@ -1,12 +1,15 @@
 """The structural check of a coverage package: everything that is wrong or odd in it, as one list of findings.
 
 Kinds, and how grave each is:
-- always an error: `malformed`, `missing`, `wrong_type`, `out_of_range`, `duplicate_id`, `ambiguous_file`,
-  `bad_pointer`, `unknown_role`, and `no_cost` (a warning with paper_defaults)
+- always an error: `malformed`, `missing`, `wrong_type`, `out_of_range`, `not_exact`, `duplicate_id`,
+  `ambiguous_file`, `bad_pointer`, `unknown_role`, `reserved_name`, and `no_cost` (a warning with paper_defaults)
 - an error in a package built here (`own`), a warning in an imported one, because packages of the release deviate
   there: all of `ACROSS`
 - always a warning: `duplicate_row` (the same row again), `duplicate_coverage` (the largest counts), `label_mismatch`,
   `unread_date` (keeps its place in the file), `weekday`, `unfilled`, `not_read`
+- never more than a note, in strict mode too: `parent_decision` (on a query of a package that is not adjudicated)
+
+What only follows from a row, or a file, that could not be read is not told: no id is unknown in a table that lost one.
 """
 
 from __future__ import annotations
@@ -16,9 +19,23 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ..errors import InputError
+from ..objective import exact
+from ..package import TOTAL
 from ..schemas import ROLES
 from .conversations import SEPARATOR
-from .coverage_package import DEFAULT_OPTIONS, CoverageOptions, CoveragePackage, is_shared
+from .coverage_package import (
+    DEFAULT_OPTIONS,
+    SCORED,
+    STATUSES,
+    CoverageOptions,
+    CoveragePackage,
+    adjudications,
+    examples,
+    is_shared,
+    unscored,
+    why_unscored,
+)
 from .coverage_rows import MANIFEST, TABLE_FILES, CandidateMemory, EvidenceUnit, Experience, Finding, Place, example_of
 from .free_dates import read_date
 
@@ -34,6 +51,10 @@ ACROSS = frozenset(
         "leaked_question",
         "leaky_inputs",
         "manifest",
+        "unknown_status",
+        "conflicting_status",
+        "confidence",
+        "mixed_time",
     }
 )
 ERRORS = frozenset(
@@ -42,37 +63,45 @@ ERRORS = frozenset(
         "missing",
         "wrong_type",
         "out_of_range",
+        "not_exact",
         "duplicate_id",
         "ambiguous_file",
         "bad_pointer",
         "unknown_role",
+        "reserved_name",
         "no_cost",
     }
 )
 WARNINGS = frozenset(
     {"duplicate_row", "duplicate_coverage", "label_mismatch", "unread_date", "weekday", "unfilled", "not_read"}
 )
+NOTES = frozenset({"parent_decision"})
+# Findings without an id of these kinds: a row, or a file, that was not read.
+_UNREAD = frozenset({"malformed", "missing", "wrong_type"})
 # Units that state an absence have nothing to quote.
 WITHOUT_QUOTE = ("abstention",)
 
 
 def check_package(package: CoveragePackage, options: CoverageOptions = DEFAULT_OPTIONS) -> list[Finding]:
-    """All findings, those of reading included, each with its severity; sorted by file and line."""
+    """All findings, those of reading included, each with its severity; sorted by file and line, errors first."""
     found = [*package.findings]
-    index = _Index(package)
+    index = _Index(package, options)
     for rule in _RULES:
         found += rule(index)
     return judged(found, options)
 
 
 def judged(findings: Iterable[Finding], options: CoverageOptions) -> list[Finding]:
-    """The findings with their severity, sorted, each once."""
-    return sorted({replace(f, severity=_severity(f.kind, options)) for f in findings})
+    """The findings with their severity, each once, errors first, then by file and line."""
+    graded = {replace(f, severity=_severity(f.kind, options)) for f in findings}
+    return sorted(graded, key=lambda f: (f.severity != "error", f))
 
 
 def _severity(kind: str, options: CoverageOptions) -> str:
-    if kind not in ACROSS | ERRORS | WARNINGS:
+    if kind not in ACROSS | ERRORS | WARNINGS | NOTES:
         raise ValueError(f"finding of unknown kind {kind}")
+    if kind in NOTES:
+        return "note"
     grave = options.strict or (options.own if kind in ACROSS else kind in ERRORS)
     if kind == "no_cost" and options.paper_defaults:
         grave = options.strict
@@ -87,8 +116,8 @@ def folded(text: str) -> str:
 class _Index:
     """A package and what its checks look up."""
 
-    def __init__(self, package: CoveragePackage) -> None:
-        self.package = package
+    def __init__(self, package: CoveragePackage, options: CoverageOptions) -> None:
+        self.package, self.options = package, options
 
     @cached_property
     def shared(self) -> bool:
@@ -118,12 +147,22 @@ class _Index:
     def _folded(self) -> dict[str, str]:
         return {e.experience_id: folded(e.text) for e in self.package.experiences if e.text is not None}
 
+    @cached_property
+    def incomplete(self) -> set[str]:
+        """Tables that lack rows that could not be read: an id that they do not have may be one of those."""
+        lost = {f.file.removesuffix(".gz") for f in self.package.findings if not f.id and f.kind in _UNREAD}
+        return {table for table, file in TABLE_FILES.items() if file in lost}
+
     def example(self, row_id: str) -> str:
         return "" if self.shared else example_of(row_id)
 
     def text(self, experience: Experience) -> str | None:
         """The experience's text, folded; None where it has none."""
         return self._folded.get(experience.experience_id)
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
 def _found(kind: str, place: Place, row_id: str, message: str) -> Finding:
@@ -155,7 +194,7 @@ def _repeats(index: _Index) -> Iterator[Finding]:
 
 def _examples(index: _Index) -> Iterator[Finding]:
     """Rows that belong to no query."""
-    if index.shared:
+    if index.shared or "queries" in index.incomplete:
         return
     known = {example_of(q.query_id) for q in index.package.queries}
     for rows, id_of in (
@@ -171,23 +210,29 @@ def _examples(index: _Index) -> Iterator[Finding]:
 
 def _queries(index: _Index) -> Iterator[Finding]:
     for q in index.package.queries:
+        if q.category == TOTAL:
+            message = f"category {TOTAL!r} is what results call all of them together; choose another name"
+            yield _found("reserved_name", q.place, q.query_id, message)
         for key, ids in (("required_unit_ids", q.required), ("primary_required_unit_ids", q.primary or ())):
             for unit_id in ids:
-                yield from _named(index, q.place, q.query_id, key, unit_id, index.unit_ids)
+                yield from _named(index, q.place, q.query_id, key, unit_id)
         experiences = index.sessions.get(index.example(q.query_id), [])
         known = {e.session_id for e in experiences} | {e.experience_id for e in experiences}
         for session_id in q.answer_session_ids:
-            if session_id not in known:
+            if session_id not in known and "experiences" not in index.incomplete:
                 message = f"answer session {session_id} is none of the experiences' sessions"
                 yield _found("unknown_session", q.place, q.query_id, message)
 
 
-def _named(index: _Index, place: Place, row_id: str, key: str, other: str, known: Iterable[str]) -> Iterator[Finding]:
-    """An id that a row refers to: it exists, and in the row's own example."""
-    if other not in known:
-        yield _found("unknown_id", place, row_id, f"{key} names {other}, which does not exist; it counts as absent")
-    elif index.example(other) != index.example(row_id):
-        message = f"{key} names {other}, which belongs to another example; it counts as absent"
+def _named(index: _Index, place: Place, row_id: str, key: str, unit_id: str) -> Iterator[Finding]:
+    """A unit that a row refers to: it exists, and in the row's own example."""
+    if unit_id not in index.unit_ids:
+        if "units" not in index.incomplete:
+            yield _found(
+                "unknown_id", place, row_id, f"{key} names {unit_id}, which does not exist; it counts as absent"
+            )
+    elif index.example(unit_id) != index.example(row_id):
+        message = f"{key} names {unit_id}, which belongs to another example; it counts as absent"
         yield _found("other_example", place, row_id, message)
 
 
@@ -196,14 +241,30 @@ def _candidates(index: _Index) -> Iterator[Finding]:
         if c.experience_id is not None:
             if c.experience_id not in index.experiences:
                 what = f"experience_id names {c.experience_id}, which has no row; the group comes last in time"
-                yield _found("unknown_id", c.place, c.candidate_id, what)
+                if "experiences" not in index.incomplete:
+                    yield _found("unknown_id", c.place, c.candidate_id, what)
             elif index.example(c.experience_id) != index.example(c.candidate_id):
                 what = f"experience_id names {c.experience_id} of another example; the group comes last in time"
                 yield _found("other_example", c.place, c.candidate_id, what)
         for unit_id in c.estimated_coverage or ():
-            if unit_id not in index.unit_ids:
+            if unit_id not in index.unit_ids and "units" not in index.incomplete:
                 what = f"estimated_coverage names {unit_id}, which does not exist"
                 yield _found("unknown_id", c.place, c.candidate_id, what)
+
+
+def _times(index: _Index) -> Iterator[Finding]:
+    """Examples in which some candidates state their time and the others' is the rank of their date."""
+    groups: dict[str, list[CandidateMemory]] = {}
+    for c in index.package.candidates:
+        groups.setdefault(index.example(c.candidate_id), []).append(c)
+    for members in groups.values():
+        stated = [c for c in members if c.time_index is not None]
+        if 0 < len(stated) < len(members):
+            message = (
+                f"only {len(stated)} of the example's {len(members)} candidates have a time_index; the others take the "
+                f"rank of their experience's date, which is another scale: give it to all or to none"
+            )
+            yield _found("mixed_time", stated[0].place, stated[0].candidate_id, message)
 
 
 def _experiences(index: _Index) -> Iterator[Finding]:
@@ -212,7 +273,10 @@ def _experiences(index: _Index) -> Iterator[Finding]:
         if e.timestamp is not None:
             date, note = read_date(e.timestamp)
             if date is None:
-                message = f"timestamp {e.timestamp!r} has no known form; the experience keeps its place in the file"
+                message = (
+                    f"timestamp {_cut(e.timestamp)} has no form with one reading; the experience keeps its place in "
+                    f"the file"
+                )
                 yield _found("unread_date", e.place, e.experience_id, message)
             elif note is not None:
                 yield _found("weekday", e.place, e.experience_id, f"timestamp {note}")
@@ -220,6 +284,8 @@ def _experiences(index: _Index) -> Iterator[Finding]:
             ("source_span_ids", e.source_span_ids, spans),
             ("visible_unit_ids", e.visible_unit_ids, index.unit_ids),
         ):
+            if "units" in index.incomplete:
+                continue
             for other in ids:
                 if other not in known:
                     yield _found("unknown_id", e.place, e.experience_id, f"{key} names {other}, which does not exist")
@@ -228,11 +294,12 @@ def _experiences(index: _Index) -> Iterator[Finding]:
 def _coverage(index: _Index) -> Iterator[Finding]:
     for cell in index.package.coverage:
         name = f"{cell.candidate_id}, {cell.unit_id}"
-        unknown = [i for i in (cell.candidate_id,) if i not in index.candidate_ids]
-        unknown += [i for i in (cell.unit_id,) if i not in index.unit_ids]
+        unknown = {"candidates": cell.candidate_id} if cell.candidate_id not in index.candidate_ids else {}
+        unknown |= {"units": cell.unit_id} if cell.unit_id not in index.unit_ids else {}
         if unknown:
-            message = f"{' and '.join(unknown)} does not exist; the row is not used"
-            yield _found("unknown_id", cell.place, name, message)
+            message = f"{' and '.join(unknown.values())} does not exist; the row is not used"
+            if not unknown.keys() <= index.incomplete:
+                yield _found("unknown_id", cell.place, name, message)
         elif index.example(cell.candidate_id) != index.example(cell.unit_id):
             message = "candidate and unit belong to two examples; the row is not used"
             yield _found("other_example", cell.place, name, message)
@@ -241,14 +308,57 @@ def _coverage(index: _Index) -> Iterator[Finding]:
 def _decisions(index: _Index) -> Iterator[Finding]:
     queries = {q.query_id for q in index.package.queries}
     for d in index.package.decisions:
-        for key, other, known in (
-            ("query_id", d.query_id, queries),
-            ("candidate_id", d.candidate_id, index.candidate_ids),
-            ("unit_id", d.unit_id, index.unit_ids),
+        for key, other, known, table in (
+            ("query_id", d.query_id, queries, "queries"),
+            ("candidate_id", d.candidate_id, index.candidate_ids, "candidates"),
+            ("unit_id", d.unit_id, index.unit_ids, "units"),
         ):
-            if other is not None and other not in known:
+            if other is not None and other not in known and table not in index.incomplete:
                 row_id = d.query_id or d.candidate_id or ""
                 yield _found("unknown_id", d.place, row_id, f"{key} names {other}, which does not exist")
+    for d in (*index.package.decisions, *index.package.parent_decisions):
+        if d.on_query and d.status is None:
+            yield _found("incomplete", d.place, d.query_id, "status is missing; the row decides nothing")
+
+
+def _statuses(index: _Index) -> Iterator[Finding]:
+    """What judges say of queries: known, and of one mind."""
+    said = adjudications(index.package)
+    counted = {a.place for found in said.values() for a in found}
+    why = {row["source_id"]: row["reason"] for row in unscored(index.package)}
+    for query_id, found in said.items():
+        for a in found:
+            if a.status not in STATUSES:
+                message = f"status is {_cut(a.status)}; write one of {', '.join(STATUSES)}; the query is not scored"
+                yield _found("unknown_status", a.place, query_id, message)
+            if a.status != found[0].status:
+                fate = "it is scored" if all(other.status in SCORED for other in found) else "it is not scored"
+                first = f"{found[0].place.file}, line {found[0].place.line}"
+                message = f"status is {_cut(a.status)} here and {_cut(found[0].status)} in {first}; {fate}"
+                yield _found("conflicting_status", a.place, query_id, message)
+    for d in index.package.parent_decisions:
+        if d.on_query and d.place not in counted and d.status not in (None, *SCORED):
+            fate = f"is not scored: {why[d.query_id]}" if d.query_id in why else "is scored"
+            message = f"{_cut(d.status)} there; it counts in an adjudicated package only, here the query {fate}"
+            yield _found("parent_decision", d.place, d.query_id, message)
+
+
+def _numbers(index: _Index) -> Iterator[Finding]:
+    """Weights and coverages of scored examples that exact integers cannot hold."""
+    if index.options.quantize is not None:
+        return
+    said = adjudications(index.package)
+    for example in examples(index.package):
+        if why_unscored(example, said) is not None:
+            continue
+        units = example.units if index.options.weights == "required" else ()
+        numbers = [(u.place, u.unit_id, "unit_weight", u.weight) for u in units]
+        numbers += [(c.place, f"{c.candidate_id}, {c.unit_id}", "coverage", c.value) for c in example.cells]
+        for place, row_id, key, value in numbers:
+            try:
+                exact(value, key)
+            except InputError as error:
+                yield _found("not_exact", place, row_id, str(error))
 
 
 def _units(index: _Index) -> Iterator[Finding]:
@@ -256,7 +366,7 @@ def _units(index: _Index) -> Iterator[Finding]:
         if u.role is not None and u.role not in ROLES:
             known = ", ".join(repr(role) for role in ROLES)
             yield _found(
-                "unknown_role", u.place, u.unit_id, f"role is {u.role!r}; write one of {known}, or leave it out"
+                "unknown_role", u.place, u.unit_id, f"role is {_cut(u.role)}; write one of {known}, or leave it out"
             )
         if not u.spans and u.kind not in WITHOUT_QUOTE:
             yield _found("no_quote", u.place, u.unit_id, "source_spans is missing or empty; quote the source")
@@ -274,7 +384,7 @@ def _quote(index: _Index, unit: EvidenceUnit, number: int) -> Iterator[Finding]:
         yield _found("no_quote", unit.place, unit.unit_id, f"{name} is empty")
         return
     places = _places(index, unit, number)
-    if not places:
+    if not places and "experiences" not in index.incomplete:
         where = span.experience_id or span.session_id or "any"
         yield _found(
             "unknown_session", unit.place, unit.unit_id, f"{name}: its session ({where}) has no experience row"
@@ -378,9 +488,12 @@ _RULES: tuple[Callable[[_Index], Iterator[Finding]], ...] = (
     _examples,
     _queries,
     _candidates,
+    _times,
     _experiences,
     _coverage,
     _decisions,
+    _statuses,
+    _numbers,
     _units,
     _leaks,
     _manifest,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..errors import InputError
 from ..package import Candidate, Package, Query, TextSize, Unit, build
+from ..schemas import BY_CELL, BY_ROW
 from .build import BuildResult
 from .conversations import SEPARATOR
 from .coverage_rows import (
@@ -19,12 +20,14 @@ from .coverage_rows import (
     EvidenceUnit,
     Experience,
     Finding,
+    Place,
     example_of,
 )
 from .free_dates import read_date
 
-# Statuses of an example that no judge accepted (layout, "Adjudication"); accepted and corrected ones are scored.
-NOT_SCORED = ("ambiguous", "rejected")
+# What a judge makes of a query (layout, "Adjudication"); only the first two are scored.
+SCORED = ("accepted", "corrected")
+STATUSES = (*SCORED, "ambiguous", "rejected")
 # Kinds and states by the role of the unit; kind goes first.
 INVALIDATION = ("invalidation", "tombstone", "deletion")
 STALE = ("stale_or_superseded", "stale", "superseded", "outdated", "obsolete", "invalidated")
@@ -39,13 +42,15 @@ class CoverageOptions:
 
     weights: "required" - a unit's own weight, at least 1 where the query requires it; "uniform" - 1 each.
     paper_defaults: a missing or zero cost counts as 1, with a warning. own: the package was built here, so
-    what is wrong across files is an error. strict: every warning is an error.
+    what is wrong across files is an error. strict: every warning is an error. quantize: weights and coverage will
+    be rounded to multiples of 1/quantize; None: they must be exact as they are.
     """
 
     weights: Literal["required", "uniform"] = "required"
     paper_defaults: bool = False
     own: bool = False
     strict: bool = False
+    quantize: int | None = None
 
 
 DEFAULT_OPTIONS = CoverageOptions()
@@ -129,51 +134,89 @@ def build_coverage(package: CoveragePackage, suite: str, options: CoverageOption
     candidate's experience (`time_ranks`). Coverage of a pair = the largest of its rows. The package must
     have no errors (`coverage_package_io.load_coverage_package`); its findings become warnings.
     """
-    stopped = _stopped(package.decisions)
-    result = BuildResult([], [], _warnings(package.findings), labels=[])
+    said = adjudications(package)
+    judged_cells = {(d.candidate_id, d.unit_id): d.status for d in package.decisions if not d.on_query and d.status}
+    result = BuildResult([], unscored(package), _warnings(package.findings), labels=[])
     primary: dict[tuple[str, str], frozenset[str]] = {}
+    statuses: dict[tuple[str, str], str] = {}
     for example in examples(package):
         query = example.query
-        reason = _why_unscored(example, stopped.get(query.query_id))
-        if reason is not None:
-            row = {"source_id": query.query_id, "category": query.category or NO_CATEGORY, "reason": reason}
-            result.unscored.append(row)
+        if why_unscored(example, said) is not None:
             continue
         result.packages.append(_package(example, suite, options))
-        result.labels.extend(_labels(example))
+        result.labels.extend(_labels(example, judged_cells))
+        if query.query_id in said:
+            statuses[query.query_id, query.query_id] = said[query.query_id][-1].status
         if query.primary is not None:
             primary[query.query_id, query.query_id] = frozenset(query.primary)
-    result.unscored.extend(_left_out(package))
-    result.unscored.sort(key=lambda row: row["source_id"])
-    return BuildResult(result.packages, result.unscored, result.warnings, result.labels, primary)
+    return BuildResult(result.packages, result.unscored, result.warnings, result.labels, primary, statuses)
 
 
-def _stopped(decisions: Iterable[Decision]) -> dict[str, str]:
-    """Query id -> the status for which it is not scored."""
-    return {d.query_id: d.status for d in decisions if d.on_query and d.status in NOT_SCORED}
+@dataclass(frozen=True)
+class Adjudication:
+    """One statement on a query: the status, as written, that the row at `place` (of the parent folder?) gives it."""
+
+    place: Place
+    status: str
+    in_parent: bool = False
 
 
-def _left_out(package: CoveragePackage) -> list[dict[str, str]]:
-    """Examples that the parent folder's decisions stopped and that have no query row any more."""
-    present = {query.query_id for query in package.queries}
+def adjudications(package: CoveragePackage) -> dict[str, list[Adjudication]]:
+    """Query id -> what is said of it: its row, the decisions, the parent folder's decisions.
+
+    Those of the parent folder count for a query that is here only where the package is itself adjudicated: a primary
+    package may stand beside the adjudicated one that they are about.
+    """
+    said: defaultdict[str, list[Adjudication]] = defaultdict(list)
+    for query in package.queries:
+        if query.status is not None:
+            said[query.query_id].append(Adjudication(query.place, query.status))
+    for decision in package.decisions:
+        if decision.on_query and decision.status is not None:
+            said[decision.query_id].append(Adjudication(decision.place, decision.status))
+    is_adjudicated, present = bool(said), {query.query_id for query in package.queries}
+    for decision in package.parent_decisions:
+        counts = is_adjudicated or decision.query_id not in present
+        if decision.on_query and decision.status is not None and counts:
+            said[decision.query_id].append(Adjudication(decision.place, decision.status, in_parent=True))
+    return dict(said)
+
+
+def unscored(package: CoveragePackage) -> list[dict[str, str]]:
+    """Rows of table `unscored`, sorted by query id: queries that are not scored, with the reason, those too that
+    decisions stopped and that have no row any more."""
+    said = adjudications(package)
+    reasons = {e.query.query_id: (e.query.category, why_unscored(e, said)) for e in examples(package)}
+    gone = {
+        query_id: (None, f"{reason}, not in the package")
+        for query_id in said.keys() - reasons.keys()
+        if (reason := _stopped(said[query_id])) is not None
+    }
     return [
-        {"source_id": query_id, "category": NO_CATEGORY, "reason": f"adjudication: {status}, not in the package"}
-        for query_id, status in sorted(_stopped(package.parent_decisions).items())
-        if query_id not in present
+        {"source_id": query_id, "category": category or NO_CATEGORY, "reason": reason}
+        for query_id, (category, reason) in sorted((reasons | gone).items())
+        if reason is not None
     ]
 
 
-def _why_unscored(example: Example, decided: str | None) -> str | None:
-    query = example.query
-    status = decided or (query.status if query.status in NOT_SCORED else None)
-    reasons = [f"adjudication: {status}"] if status else []
+def why_unscored(example: Example, said: Mapping[str, Sequence[Adjudication]]) -> str | None:
+    """Why no package is made of the example, None where one is; `said`: `adjudications`."""
+    stopped = _stopped(said.get(example.query.query_id, ()))
+    reasons = [stopped] if stopped else []
     if not example.required:
-        reasons.append("none of its required units exists" if query.required else "no required unit")
+        reasons.append("none of its required units exists" if example.query.required else "no required unit")
     if not example.candidates:
         reasons.append("no candidate")
     if not example.units:
         reasons.append("no evidence unit")
     return "; ".join(reasons) or None
+
+
+def _stopped(said: Iterable[Adjudication]) -> str | None:
+    """The reason where any status is not one that is scored."""
+    stops = [s if s in STATUSES else f"{s!r}, no known status" for s in dict.fromkeys(a.status for a in said)]
+    stops = [s for s in stops if s not in SCORED]
+    return f"adjudication: {' and '.join(stops)}" if stops else None
 
 
 def _package(example: Example, suite: str, options: CoverageOptions) -> Package:
@@ -258,16 +301,19 @@ def time_ranks(example: Example) -> dict[str, int]:
     return ranks
 
 
-def _labels(example: Example) -> list[dict[str, Any]]:
+def _labels(example: Example, judged: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
     """Rows of table `labels`: one a labeller of a cell (source "package" where none is named), zeros too.
 
-    A cell that states `labels` gives a row for each of them, else one with its value for each annotator.
-    A source that labelled a pair more than once has passes "1", "2", ... in file order.
+    status: the row's own, else that of a decision on its cell (`judged`). A cell that states `labels` gives a row for
+    each of them, of that cell alone; else one with its value for each annotator, as a part of their labelling of the
+    whole package. A source that labelled a pair more than once has
+    passes "1", "2", ... in file order.
     """
     passes: Counter[tuple[str, str, str]] = Counter()
     rows = []
     for cell in example.cells:
         labels = cell.labels or dict.fromkeys(cell.annotator_ids or (PACKAGE_SOURCE,), cell.value)
+        stated = BY_CELL if cell.labels else BY_ROW
         for source, value in labels.items():
             key = (cell.candidate_id, cell.unit_id, source)
             passes[key] += 1
@@ -279,7 +325,9 @@ def _labels(example: Example) -> list[dict[str, Any]]:
                     "source": source,
                     "pass": str(passes[key]),
                     "value": value,
-                    "status": cell.status or NO_STATUS,
+                    "status": cell.status or judged.get(key[:2], NO_STATUS),
+                    "stated": stated,
+                    "line": cell.place.line,
                 }
             )
     return rows

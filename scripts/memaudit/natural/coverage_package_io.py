@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..objective import scale
 from ..table_io import write_text
 from . import strict_json
 from .conversations_io import load_examples
 from .coverage_check import check_package
-from .coverage_package import DEFAULT_OPTIONS, CoverageOptions, CoveragePackage
+from .coverage_package import DEFAULT_OPTIONS, CoverageOptions, CoveragePackage, build_coverage, unscored
 from .coverage_rows import MANIFEST, NEEDED, PARENT_DECISIONS, TABLE_FILES, Finding, Place, PlacedRow, parse_table
 from .pointers import Sessions, fill_in
 from .rows_io import read_bytes
@@ -45,7 +47,7 @@ def load_coverage_package(
     options: CoverageOptions = DEFAULT_OPTIONS,
     conversations: str | Path | Sequence[str | Path] | None = None,
 ) -> CoveragePackage:
-    """The package in `folder`, checked; its `findings` are then warnings only.
+    """The package in `folder`, checked; its `findings` are then warnings and notes only.
 
     `conversations`: LongMemEval-form file or folder that pointers are filled in from (see `pointers`).
     Raises InputError with file, line and id of the errors that the structural check finds.
@@ -65,20 +67,22 @@ def read_coverage_package(
 ) -> CoveragePackage:
     """The rows of `folder`, texts filled in, not yet checked: what could not be read is among the findings.
 
-    Only a folder that is not there, unreadable files and bad conversations raise InputError.
+    Only a folder that is not there and bad conversations raise InputError.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; name one in the coverage-package layout")
     findings: list[Finding] = []
     paths = {table: _file(folder, name, findings) for table, name in TABLE_FILES.items()}
+    strange = {f.file.removesuffix(".gz") for f in findings}
     for table in NEEDED:
-        if paths[table] is None:
+        if paths[table] is None and TABLE_FILES[table] not in strange:
             findings.append(
                 Finding(TABLE_FILES[table], 0, "missing", "", "there is no such file (.jsonl or .jsonl.gz)")
             )
     tables = {t: parse_table(t, list(_rows(p, findings)) if p else (), findings) for t, p in paths.items()}
     parent = _file(folder.absolute().parent, PARENT_DECISIONS, findings)
+    manifest = _file(folder, MANIFEST, findings)
     hashed = [path for path in (*paths.values(), *_other_files(folder)) if path is not None]
     for name in NOT_READ:
         if (folder / name).is_file():
@@ -86,8 +90,8 @@ def read_coverage_package(
     package = CoveragePackage(
         **tables,
         parent_decisions=parse_table("decisions", list(_rows(parent, findings)) if parent else (), findings),
-        manifest=_manifest(folder / MANIFEST, findings),
-        file_hashes={path.name: _sha256(path) for path in hashed},
+        manifest=_manifest(manifest, findings) if manifest else None,
+        file_hashes={name: digest for path in hashed for name, digest in _hashes(path).items()},
         other_files=tuple(path.name for path in _other_files(folder)),
         findings=tuple(findings),
     )
@@ -136,7 +140,12 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def _file(folder: Path, name: str, findings: list[Finding]) -> Path | None:
     """The file, plain or gzipped; None where there is none."""
-    found = [path for path in (folder / name, folder / f"{name}.gz") if path.is_file()]
+    there = [path for path in (folder / name, folder / f"{name}.gz") if os.path.lexists(path)]
+    found = [path for path in there if path.is_file()]
+    for path in there:
+        if path not in found:
+            message = "is a folder or a link that leads nowhere; put the file in its place, or remove it"
+            findings.append(Finding(path.name, 0, "malformed", "", message))
     if len(found) > 1:
         findings.append(Finding(name, 0, "ambiguous_file", "", f"{name} and {name}.gz are both there; keep one"))
     return found[0] if found else None
@@ -148,8 +157,13 @@ def _other_files(folder: Path) -> list[Path]:
 
 def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
     """The objects of a file with their lines; a line that is no JSON is a finding."""
+    try:
+        data = read_bytes(path)
+    except InputError as error:
+        findings.append(Finding(path.name, 0, "malformed", "", str(error).removeprefix(f"{path}: ")))
+        return
     # Only \n ends a line: texts hold U+2028, VT, FF and other characters that str.splitlines breaks at.
-    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
+    for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -162,11 +176,12 @@ def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
             findings.append(Finding(path.name, number, "malformed", "", message))
 
 
-def _manifest(path: Path, findings: list[Finding]) -> Mapping[str, Any] | None:
-    if not path.is_file():
-        return None
+def _manifest(path: Path, findings: list[Finding]) -> Mapping[str, Any]:
     try:
         content = strict_json.loads(read_bytes(path).decode("utf-8-sig"))
+    except InputError as error:
+        findings.append(Finding(path.name, 0, "malformed", "", str(error).removeprefix(f"{path}: ")))
+        return {}
     except (ValueError, RecursionError) as error:
         findings.append(Finding(path.name, 0, "malformed", "", f"no JSON ({error})"))
         return {}
@@ -174,6 +189,18 @@ def _manifest(path: Path, findings: list[Finding]) -> Mapping[str, Any] | None:
         findings.append(Finding(path.name, 0, "wrong_type", "", "must hold one object"))
         return {}
     return content
+
+
+def _hashes(path: Path) -> dict[str, str]:
+    """sha256 by name: of a gzipped file also that of its content, under the plain name, which a manifest has where
+    somebody packed the file later. Empty where it cannot be read, which is a finding of its reader."""
+    try:
+        digests = {path.name: _sha256(path)}
+        if path.suffix == ".gz":
+            digests[path.stem] = hashlib.sha256(read_bytes(path)).hexdigest()
+    except (OSError, InputError):
+        return {}
+    return digests
 
 
 def _sha256(path: Path) -> str:
@@ -188,26 +215,46 @@ def check_main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--strict", action="store_true", help="every warning is an error")
     parser.add_argument("--own", action="store_true", help="a package built here: ids and quotes must hold")
     parser.add_argument("--paper-defaults", action="store_true", help="a missing or zero cost counts as 1")
+    parser.add_argument("--quantize", type=int, help="as in the suite: numbers that exact integers cannot hold pass")
     parser.add_argument("--conversations", type=Path, help="conversations that pointers are filled in from")
     args = parser.parse_args(argv)
-    options = CoverageOptions(paper_defaults=args.paper_defaults, own=args.own, strict=args.strict)
+    options = CoverageOptions(
+        paper_defaults=args.paper_defaults, own=args.own, strict=args.strict, quantize=args.quantize
+    )
     package = read_coverage_package(args.folder, args.conversations)
     findings = check_package(package, options)
+    passed = not any(f.severity == "error" for f in findings)
+    refused = _refused(package, options) if passed else []
     for finding in findings:
         print(f"{finding.severity.upper():<8}{finding}")
-    print(report_summary(package, findings))
-    return 1 if any(f.severity == "error" for f in findings) else 0
+    for message in refused:
+        print(f"ERROR   {message}")
+    for row in unscored(package):
+        print(f"not scored: {row['source_id']} ({row['reason']})")
+    print(report_summary(package, findings, len(refused)))
+    return 0 if passed and not refused else 1
 
 
-def report_summary(package: CoveragePackage, findings: Sequence[Finding]) -> str:
-    """Rows by table, other files, findings by kind."""
+def _refused(package: CoveragePackage, options: CoverageOptions) -> list[str]:
+    """What a suite would stop at, package by package, though the rows are right one by one."""
+    messages = []
+    for made in build_coverage(package, "check-package", options).packages if options.quantize is None else ():
+        try:
+            scale(made)
+        except InputError as error:
+            messages.append(str(error))
+    return messages
+
+
+def report_summary(package: CoveragePackage, findings: Sequence[Finding], refused: int = 0) -> str:
+    """Rows by table, other files, findings by kind; `refused`: errors beside them."""
     rows = ", ".join(f"{len(getattr(package, table))} {table}" for table in NEEDED)
     kinds = Counter((f.severity, f.kind) for f in findings)
     lines = [rows, *(f"{severity} {kind}: {n}" for (severity, kind), n in sorted(kinds.items()))]
     if package.other_files:
         lines.insert(1, f"also there: {', '.join(package.other_files)}")
-    errors = sum(f.severity == "error" for f in findings)
-    lines.append(f"{_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}")
+    errors, warnings = (sum(f.severity == grade for f in findings) for grade in ("error", "warning"))
+    lines.append(f"{_count(errors + refused, 'error')}, {_count(warnings, 'warning')}")
     return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ MANIFEST = "candidate_generation_manifest.json"
 class Finding:
     """One thing found in a package. line: from 1, 0 where it concerns the file; id: the row's, or "".
 
-    severity: "error" or "warning", decided by `coverage_check.judged`; "" before that.
+    severity: "error", "warning" or "note", decided by `coverage_check.judged`; "" before that.
     """
 
     file: str
@@ -264,13 +264,15 @@ class _Row:
         return value
 
     def scalar(self, key: str, absent: str) -> str | None:
-        """A string, or a number as text."""
+        """A string, or a finite number as text."""
         value = self.values.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
+            return None if self.number(key) is None else str(value)
         return self.text(key, absent=absent)
 
-    def number(self, *keys: str, low: float, high: float = math.inf, absent: str = "") -> int | float | None:
+    def number(
+        self, *keys: str, low: float = -math.inf, high: float = math.inf, absent: str = ""
+    ) -> int | float | None:
         """A finite number in [low, high]."""
         key, value = self.first(*keys)
         if value is None:
@@ -280,21 +282,21 @@ class _Row:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.note("wrong_type", f"{key} is {_shown(value)}; write a number")
             return None
-        if not low <= value <= high or not math.isfinite(value):
-            limits = f"in [{low:g}, {high:g}]" if math.isfinite(high) else f"of at least {low:g}"
-            self.note(
-                "out_of_range", f"{key} is {value!r}; write a number {limits if low > -math.inf else 'with an end'}"
-            )
+        if not _is_finite(value) or not low <= value <= high:
+            limits = f"a number in [{low:g}, {high:g}]" if math.isfinite(high) else f"a number of at least {low:g}"
+            limits = limits if math.isfinite(low) else "a number that a float holds"
+            self.note("out_of_range", f"{key} is {_shown(value)}; write {limits}")
             return None
         return value
 
-    def whole(self, *keys: str, low: float = -math.inf) -> int | None:
-        """A whole number, also one written 3.0; it must fit 64 bits."""
-        value = self.number(*keys, low=max(low, -(2**62)), high=2**62)
+    def whole(self, *keys: str, low: int | None = None) -> int | None:
+        """A whole number of at least `low`, also one written 3.0; it must fit 64 bits."""
+        value = self.number(*keys)
         if value is None:
             return None
-        if value != int(value):
-            self.note("out_of_range", f"{self.first(*keys)[0]} is {value!r}; write a whole number")
+        if value != int(value) or abs(value) > 2**62 or (low is not None and value < low):
+            least = "" if low is None else f" of at least {low}"
+            self.note("out_of_range", f"{self.first(*keys)[0]} is {_shown(value)}; write a whole number{least}")
             return None
         return int(value)
 
@@ -331,6 +333,14 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _is_finite(value: int | float) -> bool:
+    """Whether a float holds it."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def _shown(value: Any) -> str:
@@ -465,7 +475,8 @@ def _question_pointer(row: _Row) -> QuestionPointer | None:
 def _candidate(row: _Row) -> CandidateMemory | None:
     candidate_id = row.id("candidate_id")
     kind = row.text("representation_type", absent="missing")
-    text, pointer = _text_or_pointer(row, "serialized" if row.values.get("serialized") else "text", "text")
+    keys = ("text",) if row.values.get("serialized") == "" else ("serialized", "text")
+    text, pointer = _text_or_pointer(row, *keys)
     made = CandidateMemory(
         place=row.place,
         candidate_id=candidate_id or "",
@@ -475,9 +486,9 @@ def _candidate(row: _Row) -> CandidateMemory | None:
         text=text,
         pointer=pointer,
         cost=_cost(row),
-        confidence=float(row.number("confidence", low=0) or 1.0),
+        confidence=_confidence(row),
         time_index=row.whole("time_index"),
-        estimated_value=row.number("estimated_value", low=-math.inf),
+        estimated_value=row.number("estimated_value"),
         estimated_coverage=_by_name(row, "estimated_coverage"),
     )
     return made if candidate_id else None
@@ -486,9 +497,17 @@ def _candidate(row: _Row) -> CandidateMemory | None:
 def _cost(row: _Row) -> int | None:
     key, value = row.first("cost", "cost_tokens")
     if value is None or value == 0:
-        row.note("no_cost", f"{key} is {'missing' if value is None else repr(value)}; a memory costs at least 1")
+        row.note("no_cost", f"{key} is {'missing' if value is None else _shown(value)}; a memory costs at least 1")
         return None
     return row.whole(key, low=1)
+
+
+def _confidence(row: _Row) -> float:
+    """1 where absent or 0. One on another scale ranks as well, so it is kept."""
+    value = row.number("confidence", low=0) or 1.0
+    if value > 1:
+        row.note("confidence", f"confidence is {_shown(value)}; one is in [0, 1]")
+    return float(value)
 
 
 def _by_name(row: _Row, key: str) -> Mapping[str, float] | None:
@@ -511,9 +530,13 @@ def _cell(row: _Row) -> CoverageCell | None:
     value = row.number("coverage", "fidelity", low=0, high=1, absent="missing")
     label = row.text("coverage_label")
     if value is not None and label is not None and label != coverage_label(value):
-        row.note("label_mismatch", f"coverage_label is {label}, and a coverage of {value!r} is {coverage_label(value)}")
+        said = f"coverage_label is {_shown(label)}"
+        row.note("label_mismatch", f"{said}, and a coverage of {value!r} is {coverage_label(value)}")
     annotators, status = row.strings("annotator_ids") or (), row.text("adjudication_status")
     labels = _by_name(row, "labels") or {}
+    if not all(name.strip() for name in (*annotators, *labels)):
+        row.note("wrong_type", "a name in annotator_ids or labels is blank; name who labelled the cell")
+        return None
     if candidate_id is None or unit_id is None or value is None:
         return None
     annotators = tuple(dict.fromkeys(annotators))

@@ -11,6 +11,8 @@ _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _SLASHED = re.compile(
     r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})(?: \(([^()]*)\))?(?: ([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?"
 )
+# datetime.fromisoformat takes any character between date and time, and so reads milliseconds since 1970 as a date.
+_ISO = re.compile(r"[0-9]{4}(?:-?[0-9]{2}-?[0-9]{2}|-?W[0-9]{2}(?:-?[0-9])?)(?:[T ].*)?")
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
@@ -22,13 +24,16 @@ _CLOCK = re.compile(
 def parse_date(text: str, where: str) -> tuple[datetime, str | None]:
     """The date, and a note where the weekday written beside it is another one than the date's (else None).
 
-    Forms: 'YYYY/MM/DD (Ddd) HH:MM' (LongMemEval; weekday, time and seconds may be absent) and ISO 8601.
+    Forms: 'YYYY/MM/DD (Ddd) HH:MM' (LongMemEval; weekday, time and seconds may be absent) and ISO 8601, date and time
+    parted by T or a space.
     The result has no time zone: a date with an offset is turned into UTC, one without counts as UTC, so any
     two dates compare. Raises InputError naming `where` on any other form and on a date that does not exist.
     """
     try:
         found = _SLASHED.fullmatch(text)
         if found is None:
+            if not _ISO.fullmatch(text):
+                raise ValueError("not of that form")
             return _without_zone(datetime.fromisoformat(text)), None
         year, month, day, hour, minute, second = (int(found[i] or 0) for i in (1, 2, 3, 5, 6, 7))
         date = datetime(year, month, day, hour, minute, second)

@@ -37,6 +37,8 @@ def read_date(text: str) -> tuple[datetime | None, str | None]:
     day), seconds or milliseconds since 1970 (10 or 13 digits). (None, None) for any other.
     """
     text = text.strip()
+    if _EPOCH.fullmatch(text):
+        return _since_1970(text), None
     try:
         return parse_date(text, "")
     except InputError:
@@ -47,10 +49,12 @@ def read_date(text: str) -> tuple[datetime | None, str | None]:
         return None, None  # a form of ours with a day that does not exist
 
 
+def _since_1970(text: str) -> datetime:
+    seconds, milliseconds = divmod(int(text), 1000) if len(text) == 13 else (int(text), 0)
+    return datetime(1970, 1, 1) + timedelta(seconds=seconds, milliseconds=milliseconds)
+
+
 def _numbers(text: str) -> datetime | None:
-    if _EPOCH.fullmatch(text):
-        seconds, milliseconds = divmod(int(text), 1000) if len(text) == 13 else (int(text), 0)
-        return datetime(1970, 1, 1) + timedelta(seconds=seconds, milliseconds=milliseconds)
     found = _DOTTED.fullmatch(text)
     return datetime(int(found[1]), int(found[2]), int(found[3] or 1)) if found else None
 

@@ -8,7 +8,8 @@ Two packages come of them (layout: docs/coverage_packages.md): the *primary* one
     accepted              b requires the same units
 
 Coverage of the adjudicated package is b's label wherever b gave one (all of a2's positive cells and a seeded
-sample of its zero cells), else a2's, which is then 0. No text of the source is held: sessions, quotes, raw
+sample of its zero cells), else a2's, which is then 0. Corrections stand above the passes: those of units count in
+both packages, those of coverage in the adjudicated one. No text of the source is held: sessions, quotes, raw
 spans, questions and answers are pointers with counts.
 """
 
@@ -74,13 +75,21 @@ def status_of(b: Mapping[str, Any], a2: Mapping[str, Any]) -> str:
 
 
 def package_tables(
-    index: Mapping[str, Any], a1: Iterable[Mapping], a2: Iterable[Mapping], b: Iterable[Mapping] = (), *, by_b: bool
+    index: Mapping[str, Any],
+    a1: Iterable[Mapping],
+    a2: Iterable[Mapping],
+    b: Iterable[Mapping] = (),
+    corrections: Iterable[Mapping] = (),
+    *,
+    by_b: bool,
 ) -> dict[str, list[dict[str, Any]]]:
     """Table of `coverage_rows.TABLE_FILES` -> rows, of the primary (not `by_b`) or adjudicated package.
 
-    Rows of coverage also say what each pass labelled (`labels`, zeros too), where b labelled the cell.
+    Rows of coverage also say what each pass labelled (`labels`, zeros too), where b labelled the cell. A stale unit is
+    superseded where the query does not require it.
     """
     made, judged = {row["session"]: row for row in a1}, {row["query"]: row for row in b}
+    mended = _Mended(corrections)
     tables: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("queries", "experiences", "units", "candidates", "coverage", "decisions")
     }
@@ -93,9 +102,10 @@ def package_tables(
         required = verdict["required"] if by_b else labels["required"]
         tables["queries"].append(query.row(required, status if by_b else None))
         tables["experiences"] += query.experiences()
-        tables["units"] += query.units()
+        tables["units"] += query.units(mended, required)
         tables["candidates"] += query.candidates()
-        tables["coverage"] += query.coverage(None if verdict is None else verdict["cells"], by_b)
+        values = mended.coverage.get(labels["query"], {}) if by_b else {}
+        tables["coverage"] += query.coverage(None if verdict is None else verdict["cells"], by_b, values)
         if by_b:
             tables["decisions"].append(query.decision(verdict, status))
     return tables
@@ -135,6 +145,24 @@ def with_texts(row: Mapping[str, Any], sessions: Sessions) -> dict[str, Any]:
 
 def _id(index: Mapping[str, Any], name: str) -> str:
     return index["queries"][name]["pointer"]["question_id"]
+
+
+class _Mended:
+    """Corrections by what they are of: unit -> what replaces its text, kind or pointer; query -> cell -> value."""
+
+    def __init__(self, corrections: Iterable[Mapping]) -> None:
+        self.units: dict[str, dict[str, Any]] = {}
+        self.coverage: dict[str, dict[tuple[str, str], float]] = {}
+        for row in corrections:
+            if row["what"] == "coverage":
+                self.coverage.setdefault(row["query"], {})[row["candidate"], row["unit"]] = float(row["value"])
+            else:
+                key, value = {
+                    "unit_text": ("text", row.get("text")),
+                    "unit_kind": ("kind", row.get("unit_kind")),
+                    "quote": ("pointer", row.get("pointer")),
+                }[row["what"]]
+                self.units.setdefault(row["unit"], {})[key] = value
 
 
 class _Query:
@@ -180,12 +208,17 @@ class _Query:
             for s in self.entry["sessions"]
         ]
 
-    def units(self) -> list[dict[str, Any]]:
+    def units(self, mended: _Mended, required: Sequence[str]) -> list[dict[str, Any]]:
         rows = [(s, f"{s}.{u['unit']}", u) for s in self.entry["sessions"] for u in self.made[s]["units"]]
         rows += [(d["session"], f"{self.name}.{d['unit']}", d) for d in self.labels["derived"]]
-        return [self._unit(*row) for row in rows]
+        # A question may ask for the earlier state too: what it requires is not superseded for it.
+        stale = set(self.labels["stale"]) - set(required)
+        return [
+            self._unit(session, name, {**unit, **mended.units.get(name, {})}, name in stale)
+            for session, name, unit in rows
+        ]
 
-    def _unit(self, session: str, name: str, unit: Mapping[str, Any]) -> dict[str, Any]:
+    def _unit(self, session: str, name: str, unit: Mapping[str, Any], stale: bool) -> dict[str, Any]:
         pointer = {key: value for key, value in unit["pointer"].items() if key != "turn"}
         span = {
             "span_id": f"{self.id(name)}::span",
@@ -199,7 +232,7 @@ class _Query:
             "canonical_text": unit["text"],
             "source_spans": [span],
             "timestamp": self.sessions[session]["date"],
-            "state": _SUPERSEDED if name in self.labels["stale"] else "active",
+            "state": _SUPERSEDED if stale else "active",
             "annotator_ids": ["A1" if name.startswith(session) else "A2"],
         }
 
@@ -218,24 +251,29 @@ class _Query:
                 rows.append({**shape, **common, "serialized": c["text"], "cost": cost})
         return rows
 
-    def coverage(self, cells: Sequence[Sequence] | None, by_b: bool) -> list[dict[str, Any]]:
+    def coverage(
+        self, cells: Sequence[Sequence] | None, by_b: bool, mended: Mapping[tuple[str, str], float]
+    ) -> list[dict[str, Any]]:
         by_a = {(c, u): v for c, u, v in self.labels["coverage"]}
         if cells is None:
             return [self._cell(cell, v, {A: v}) for cell, v in sorted(by_a.items())]
         rows = []
         for c, u, v in sorted(cells):
             labels = {A: by_a.get((c, u), 0.0), B: v}
-            rows.append(self._cell((c, u), labels[B if by_b else A], labels))
+            rows.append(self._cell((c, u), mended.get((c, u), labels[B if by_b else A]), labels))
+        framed = {(c, u) for c, u, _ in cells}
+        # Off the frame nobody but the correction labelled the cell: no `labels`, which would put it on the frame.
+        rows += [self._cell(cell, value) for cell, value in sorted(mended.items()) if cell not in framed]
         return rows
 
-    def _cell(self, cell: tuple[str, str], value: float, labels: Mapping[str, float]) -> dict[str, Any]:
-        return {
+    def _cell(self, cell: tuple[str, str], value: float, labels: Mapping[str, float] | None = None) -> dict[str, Any]:
+        row = {
             "candidate_id": self.id(cell[0]),
             "unit_id": self.id(cell[1]),
             "coverage": value,
             "coverage_label": coverage_label(value),
-            "labels": dict(labels),
         }
+        return row if labels is None else row | {"labels": dict(labels)}
 
     def decision(self, b: Mapping[str, Any], status: str) -> dict[str, Any]:
         required, primary = self.ids(b["required"]), self.ids(self.labels["required"])

@@ -203,9 +203,9 @@ def runs_of(texts: Iterable[str]) -> set[tuple[str, ...]]:
 
 
 def texts_of(row: Mapping[str, Any]) -> list[str]:
-    """Every text that a labeller wrote in a row of a1, a2 or b."""
+    """Every text that a labeller wrote in a row of a1, a2, b or the corrections."""
     inner = [part["text"] for key in ("units", "candidates", "derived") for part in row.get(key, ())]
-    return [*inner, *(row[key] for key in ("note", "reason") if row.get(key))]
+    return [*inner, *(row[key] for key in ("note", "reason", "text") if row.get(key))]
 
 
 def quote_pointer(session: Session, turn: Any, quote: Any) -> dict[str, Any]:
@@ -324,6 +324,71 @@ def take_b(
             "cells": labelled,
         }
     return _all(taken, "query", cells, found)
+
+
+def take_corrections(
+    rows: Iterable[Mapping], frame: Frame, made: Mapping[str, Mapping], derived: Mapping[str, Sequence[Mapping]]
+) -> list[dict]:
+    """Corrections by kind of error, checked: a layer above the passes, whose rows stay as they are.
+
+    A row: what (coverage, unit_text, unit_kind or quote), unit, kind (of error), reason, and candidate, query and
+    value; text; unit_kind; turn and quote. `derived`: query -> the units that a2 added. Raises Problems.
+    """
+    found: list[str] = []
+    taken, seen = [], Counter()
+    names = {query: {*units_of(frame, made, query), *_derived_names(query, derived)} for query in frame.queries}
+    for number, row in enumerate(rows, start=1):
+        where, what = f"row {number}", row.get("what")
+        if what not in CORRECTIONS:
+            found.append(f"{where}: what {what!r} is none of {', '.join(CORRECTIONS)}")
+            continue
+        kept = {key: row.get(key) for key in ("what", *CORRECTIONS[what], "kind", "reason")}
+        unit = kept["unit"]
+        queries = [query for query in frame.queries if unit in names[query]]
+        if not queries or kept.get("query", queries[0]) not in queries:
+            found.append(f"{where}: {unit!r} is no unit of {row.get('query', 'any query')}")
+            continue
+        sources = [text for query in queries for text in _sources(frame, query)]
+        for key in ("text", "reason", "kind"):
+            found += _text_problems(f"{where}: {key}", kept[key], sources) if key in kept else []
+        if what == "coverage":
+            if kept["candidate"] not in candidates_of(frame, made, kept["query"]):
+                found.append(f"{where}: {kept['candidate']!r} is no candidate of {kept['query']}")
+            if kept["value"] not in (0, *LEVELS):
+                found.append(f"{where}: value {kept['value']!r} is none of 0, {', '.join(map(str, LEVELS))}")
+        if what == "unit_kind" and kept["unit_kind"] not in KINDS:
+            found.append(f"{where}: unit_kind {kept['unit_kind']!r} is none of {', '.join(KINDS)}")
+        if what == "quote":
+            try:
+                kept["pointer"] = quote_pointer(_session_of(frame, unit, derived), row.get("turn"), row.get("quote"))
+            except InputError as error:
+                found.append(f"{where}: {error}")
+        seen[what, unit, kept.get("query"), kept.get("candidate")] += 1
+        taken.append(kept)
+    found += [f"{' '.join(filter(None, key))} is corrected {n} times" for key, n in seen.items() if n > 1]
+    if found:
+        raise Problems(found)
+    return taken
+
+
+# What can be corrected -> the keys that say where and to what.
+CORRECTIONS = {
+    "coverage": ("query", "candidate", "unit", "value"),
+    "unit_text": ("unit", "text"),
+    "unit_kind": ("unit", "unit_kind"),
+    "quote": ("unit",),
+}
+
+
+def _derived_names(query: str, derived: Mapping[str, Sequence[Mapping]]) -> list[str]:
+    return [f"{query}.{unit['unit']}" for unit in derived[query]]
+
+
+def _session_of(frame: Frame, unit: str, derived: Mapping[str, Sequence[Mapping]]) -> Session:
+    place, _, part = unit.partition(".")
+    if place in frame.queries:
+        place = next(row["session"] for row in derived[place] if row["unit"] == part)
+    return frame.sessions[place]
 
 
 def units_of(frame: Frame, made: Mapping[str, Mapping], query: str) -> list[str]:

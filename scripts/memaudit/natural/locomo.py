@@ -29,7 +29,8 @@ _SESSION = re.compile(r"session_([0-9]+)")
 _DATE_KEY = re.compile(r"session_([0-9]+)_date_time")
 _OBSERVATION_KEY = re.compile(r"session_([0-9]+)_observation")
 _SUMMARY_KEY = re.compile(r"session_([0-9]+)_summary")
-_TURN_ID = re.compile(r"D:?([0-9]+):([0-9]+)")
+_TURN_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})")
+_MAX_DIGITS = 9
 _BETWEEN_IDS = re.compile(r"[;,\s]+")
 
 
@@ -187,10 +188,10 @@ def _mapping(row: Mapping, key: str, where: str) -> Mapping:
 
 
 def _sessions(talk: Mapping, where: str, notes: _Notes) -> list[LocomoSession]:
-    numbers = _numbers(talk, _SESSION)
+    numbers = _numbers(talk, _SESSION, where)
     if not numbers:
         raise InputError(f"{where}: no session; add session_1, a list of turns, and session_1_date_time")
-    for number, key in _numbers(talk, _DATE_KEY).items():
+    for number, key in _numbers(talk, _DATE_KEY, where).items():
         if number not in numbers:
             notes.add("date_without_session", f"{key} has no session; ignored")
     sessions = []
@@ -213,10 +214,16 @@ def _sessions(talk: Mapping, where: str, notes: _Notes) -> list[LocomoSession]:
     return sorted(sessions, key=lambda s: (s.date, s.number))
 
 
-def _numbers(mapping: Mapping, pattern: re.Pattern) -> dict[int, str]:
-    """Session number -> key, of the keys of one form, in the order of the numbers."""
-    matches = [match for key in mapping if (match := pattern.fullmatch(key))]
-    return {int(match[1]): match[0] for match in sorted(matches, key=lambda m: int(m[1]))}
+def _numbers(mapping: Mapping, pattern: re.Pattern, where: str) -> dict[int, str]:
+    """Session number -> key, of the keys of one form, in the order of the numbers; InputError where two have one."""
+    keys: dict[int, str] = {}
+    for match in filter(None, map(pattern.fullmatch, mapping)):
+        if len(match[1]) > _MAX_DIGITS:
+            raise InputError(f"{where}: {match[0][:40]}... has a session number of {len(match[1])} digits; shorten it")
+        earlier = keys.setdefault(int(match[1]), match[0])
+        if earlier != match[0]:
+            raise InputError(f"{where}: {earlier} and {match[0]} are keys of one session; keep one, or renumber")
+    return dict(sorted(keys.items()))
 
 
 def _turn(turn: Any, where: str) -> LocomoTurn:
@@ -225,7 +232,7 @@ def _turn(turn: Any, where: str) -> LocomoTurn:
     written = string_in(turn, "dia_id", where, needs_text=True)
     match = _TURN_ID.fullmatch(written)
     if not match:
-        raise InputError(f"{where}: dia_id {written!r} is no turn id; write it like D3:14")
+        raise InputError(f"{where}: dia_id {written[:40]!r} is no turn id; write it like D3:14")
     caption = turn.get("blip_caption")
     if caption is not None:
         check_string(caption, "blip_caption", where)
@@ -240,7 +247,7 @@ def _with_observations(
     sessions: list[LocomoSession], by_session: Mapping, place: Mapping[str, int], where: str, notes: _Notes
 ) -> list[LocomoSession]:
     found: dict[int, tuple[Observation, ...]] = {}
-    for number, key in _numbers(by_session, _OBSERVATION_KEY).items():
+    for number, key in _numbers(by_session, _OBSERVATION_KEY, where).items():
         made = (
             _observation(entry, f"session_{number}{SEPARATOR}observation{n}", f"{where}, {key}, {label}", place, notes)
             for n, (label, entry) in enumerate(_statements(_mapping(by_session, key, where), f"{where}, {key}"))
@@ -277,7 +284,7 @@ def _observation(
 def _with_summaries(
     sessions: list[LocomoSession], by_session: Mapping, where: str, notes: _Notes
 ) -> list[LocomoSession]:
-    texts = {n: string_in(by_session, key, where) for n, key in _numbers(by_session, _SUMMARY_KEY).items()}
+    texts = {n: string_in(by_session, key, where) for n, key in _numbers(by_session, _SUMMARY_KEY, where).items()}
     known = {s.number for s in sessions}
     for number in sorted(texts.keys() - known):
         notes.add("summary_without_session", f"session_{number} has a summary and no turns; left out")

@@ -22,10 +22,10 @@ def read_rows(
 ) -> Iterator[tuple[str, Any]]:
     """Each row of the files with the place where it stands ("file: row 3"; rows and lines count from 1).
 
-    `paths`: one path or several, in this order; of a folder all files with one of `SUFFIXES`, by name,
-    subfolders left out. `what`: what a row is, in the plural, for messages. `max_bytes` limits each file
+    `paths`: one path or several, in this order; of a folder all files with one of `SUFFIXES`, by name, other
+    names left out. `what`: what a row is, in the plural, for messages. `max_bytes` limits each file
     after unzipping. Raises InputError naming the file, and the position in it, on a missing or too large
-    file and on invalid UTF-8 or JSON.
+    file, on a folder or a broken link named like one, and on invalid UTF-8 or JSON.
     """
     for file in data_files(paths, what):
         yield from _rows(file, what, max_bytes)
@@ -39,7 +39,10 @@ def data_files(paths: str | Path | Sequence[str | Path], what: str) -> list[Path
 
 def _files(path: Path, what: str) -> list[Path]:
     if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.name.endswith(SUFFIXES) and p.is_file())
+        files = sorted(p for p in path.iterdir() if p.name.endswith(SUFFIXES))
+        for file in files:
+            if not file.is_file():
+                raise InputError(f"{file}: is a folder or a link that leads nowhere; rename or remove it, or mend it")
         if not files:
             raise InputError(f"{path}: no file ends in {', '.join(SUFFIXES)}; name a file or another folder")
         return files

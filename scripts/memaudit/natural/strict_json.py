@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Iterator
 from typing import Any
+
+_BLANK = re.compile(r"[ \t\r\n]*")
 
 
 def loads(text: str, *, finite: bool = True) -> Any:
@@ -12,6 +16,17 @@ def loads(text: str, *, finite: bool = True) -> Any:
     numbers beyond a float."""
     parse_float = _finite if finite else float
     return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=parse_float)
+
+
+def values(text: str) -> Iterator[Any]:
+    """The values that stand one after the other in `text`; ValueError (as `loads`) where one cannot be read, after
+    those before it."""
+    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite)
+    at = _BLANK.match(text).end()
+    while at < len(text):
+        value, end = decoder.raw_decode(text, at)
+        yield value
+        at = _BLANK.match(text, end).end()
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

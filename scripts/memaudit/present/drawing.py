@@ -7,11 +7,13 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from . import style
 from .results import Results, Setting, SuiteInfo, WriterInfo
 
+_STEPS = 3000  # points of a curve over the width of a page
 ROW_HEIGHT = 0.165  # inches of one writer in a figure whose rows are writers
 
 
@@ -89,22 +91,46 @@ def panels_of(axes, count: int) -> list:
     return flat[:count]
 
 
-def budget_axis(axes, budgets: Sequence[int], inches: float) -> None:
-    """Logarithmic budget axis of about `inches` with ticks at the budgets, as many as can be labelled."""
+def round_budgets_axis(axes, first: int, last: int, inches: float) -> None:
+    """Logarithmic budget axis from `first` to `last` with ticks at 1, 2, 5, 10, 20, ..., as many as can be labelled."""
+    powers = range(len(str(last)))
+    around = [digit * 10**power for power in powers for digit in (1, 2, 5) if first <= digit * 10**power <= last]
+    budget_axis(axes, [first, last], inches, around if len(around) > 1 else None)
+
+
+def thinned_steps(
+    budgets: Sequence[int], values: Sequence[float], first: int, last: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a step curve (budgets rising, from 0) between two budgets >= 1, no more than a reader could tell
+    apart."""
+    x, y = np.asarray(budgets), np.asarray(values)
+    ends = [first, last]
+    x, y = np.append(x, ends), np.append(y, y[np.searchsorted(x, ends, side="right") - 1])
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    x, y = x[(x >= first) & (x <= last)], y[(x >= first) & (x <= last)]
+    place = np.floor(np.log2(x / first) * (_STEPS / max(1.0, math.log2(last / first))))
+    keep = np.append(place[1:] != place[:-1], True)
+    return x[keep], y[keep]
+
+
+def budget_axis(axes, budgets: Sequence[int], inches: float, ticks: Sequence[int] | None = None) -> None:
+    """Logarithmic budget axis of about `inches` with ticks at the budgets (or `ticks`), as many as can be labelled."""
     budgets = sorted(set(budgets))
     axes.set_xscale("log", base=2)
     axes.minorticks_off()
     low, high = math.log2(budgets[0]), math.log2(budgets[-1])
     pad = 0.06 * (high - low) or 0.5
     axes.set_xlim(2 ** (low - pad), 2 ** (high + pad))
+    budgets = ticks or budgets
     per_unit = inches / (high - low + 2 * pad)
     shown, right_edge = [], -math.inf
     for budget in budgets:
-        centre, half = math.log2(budget) * per_unit, 0.04 * len(str(budget)) + 0.02
+        centre, half = math.log2(budget) * per_unit, 0.04 * len(f"{budget:,}") + 0.02
         if centre - half > right_edge:
             shown.append(budget)
             right_edge = centre + half
-    axes.set_xticks(shown, [str(b) for b in shown])
+    axes.set_xticks(shown, [f"{b:,}" for b in shown])
 
 
 def label_ends(axes, ends: Mapping[str, tuple[float, str]], inches: float, size: float = 7) -> None:
@@ -140,14 +166,15 @@ def _spread(wanted: Sequence[float], gap: float, low: float, high: float) -> lis
 
 
 def title(figure, results: Results, suite: str, what: str, n: str, *, of_setting: bool = True) -> None:
-    """Above the panels: what is shown, of which suite (and setting, where it has several), and n.
+    """Above the panels: what is shown, of which suite (and setting, where it has several), n, what the suite is.
     of_setting: whether what is shown depends on a setting at all."""
     info = results.info.suite(suite)
     named = of_setting and (len(info.settings) > 1 or info.settings[0] != Setting())
     setting = f" ({info.settings[0]})" if named else ""
     text = f"{what}, suite {suite}{setting}, {n}".replace(" = ", "\u00a0=\u00a0")
     letters = int(figure.get_figwidth() / 0.064)
-    figure.suptitle("\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), x=0.012, ha="left")
+    lines = [line for part in (text, info.about) for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
+    figure.suptitle("\n".join(lines), x=0.012, ha="left")
 
 
 def legend_columns(labels: Sequence[str], inches: float) -> int:

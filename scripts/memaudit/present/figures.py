@@ -22,13 +22,25 @@ from .drawing import (
     legend_columns,
     note,
     panels_of,
+    round_budgets_axis,
     rows_of,
+    thinned_steps,
     title,
     writers_in,
 )
 from .illustration import draw_package
 from .registry import figure
-from .remarks import all_packages, left_out_notes, n_notes, n_text, opt_zero_notes
+from .remarks import (
+    all_packages,
+    curves_n_text,
+    curves_notes,
+    focus_notes,
+    left_out_notes,
+    n_notes,
+    n_text,
+    opt_zero_notes,
+    retrieval_notes,
+)
 from .results import NothingToShow, Results, RunInfo, SuiteInfo, each_distribution, focus_budget, overall
 
 RATIO = "Mean package ratio, F / OPT"
@@ -48,8 +60,8 @@ def _many_distributions(suite: SuiteInfo, run: RunInfo) -> bool:
 
 
 def _scored_with_roles(suite: SuiteInfo, run: RunInfo) -> bool:
-    """Natural packages have no invalidation or stale units."""
-    return bool(suite.writers) and suite.source == "synthetic"
+    """Packages made from conversations hardly have invalidation or stale units."""
+    return bool(suite.writers) and suite.source in ("synthetic", "coverage_package")
 
 
 def _optima(suite: SuiteInfo) -> dict[str, str]:
@@ -59,6 +71,10 @@ def _optima(suite: SuiteInfo) -> dict[str, str]:
 
 def _both_optima(suite: SuiteInfo, run: RunInfo) -> bool:
     return {"full", "no_validity"} <= set(_optima(suite))
+
+
+def _curved(suite: SuiteInfo, run: RunInfo) -> bool:
+    return suite.curve
 
 
 def _illustrated(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -102,6 +118,10 @@ def budget_sweep(results: Results, suite: str):
                 markeredgecolor="white",
                 markeredgewidth=0.4,
             )
+            zero = line[(line["opt_zero_n"] > 0) & line["mean_ratio_opt_positive"].notna()]
+            positive = zero["mean_ratio_opt_positive"]
+            ax.vlines(zero["budget"], positive, zero["mean_ratio"], color=look.colour, linewidth=0.5, linestyle=":")
+            ax.plot(zero["budget"], positive, look.marker, color=look.colour, markerfacecolor="white", markersize=3)
             ends[style.label(writer)] = (float(line["mean_ratio"].iloc[-1]), look.colour)
         label_ends(ax, ends, height - 0.6)
         ax.tick_params(labelleft=True)
@@ -111,7 +131,9 @@ def budget_sweep(results: Results, suite: str):
         ax.set_xlabel(BUDGET)
     title(fig, results, suite, "Mean package ratio by budget", n_text(summary))
     band = "Bands: 95 % percentile bootstrap interval of the mean."
-    note(fig, [band, *_n_notes(results, suite, summary), *opt_zero_notes(summary), *left_out_notes(summary)])
+    zero = opt_zero_notes(summary)
+    hollow = ["Hollow marks: means over the packages with OPT > 0."] if zero else []
+    note(fig, [band, *_n_notes(results, suite, summary), *zero, *hollow, *left_out_notes(summary)])
     return fig
 
 
@@ -150,11 +172,12 @@ def stress_heatmap(results: Results, suite: str):
         fig,
         results,
         suite,
-        f"Mean package ratio at B = {budget}",
+        f"Mean package ratio at B = {budget:,}",
         f"{n_text(each_distribution(at))} a column",
     )
     stars = ["* with packages of OPT = 0, where every writer scores 1"] if starred else []
-    note(fig, [*_n_notes(results, suite, each_distribution(at)), *stars, *left_out_notes(at)])
+    remarks = [*_n_notes(results, suite, each_distribution(at)), *stars, *left_out_notes(at)]
+    note(fig, [*remarks, *focus_notes(summary["budget"])])
     return fig
 
 
@@ -184,13 +207,13 @@ def validity_gap(results: Results, suite: str):
         for pool, (text, colour, marker, dashes) in lines.items():
             ax.plot(values.index, values[optima[pool]], color=colour, marker=marker, linestyle=dashes, label=text)
         budget_axis(ax, list(values.index), style.PANEL_WIDTH - 0.4)
-        ax.set_ylim(0, None)
-        ax.margins(y=0.08)
+        # Room above the highest marker, which an end of the axis at its centre would cut in half.
+        ax.set_ylim(0, 1.08 * full.max() if full.max() > 0 else 1.0)
         ax.grid(axis="y")
         lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
         ax.set_title(textwrap.fill(style.prettify(name), 20), pad=11)
         ax.annotate(
-            f"{100 * lost:.1f} % of mean OPT lost, B = {focus}",
+            f"{100 * lost:.1f} % of mean OPT lost, B = {focus:,}",
             (0, 1),
             xytext=(0, 3),
             xycoords="axes fraction",
@@ -213,6 +236,70 @@ def validity_gap(results: Results, suite: str):
         n_text(all_packages(summary)) + (" a panel" if len(names) > 1 else ""),
     )
     return fig
+
+
+@figure(_curved)
+def opt_by_budget(results: Results, suite: str):
+    """Mean OPT of each pool at every budget, declared budgets marked; a panel a distribution."""
+    curves = each_distribution(results.of_suite("mean_curves", suite))
+    names, looks = _distributions(results, suite, curves), style.pool_looks(curves["pool"])
+    rows, columns = grid(len(names), 4)
+    several = len(names) > 1
+    width, height = (style.PANEL_WIDTH, 1.65) if several else (4.2, 2.5)
+    fig, axes = style.new_figure(max(width * columns + 0.3, 3.9), height * rows + 0.75, rows, columns, sharex=True)
+    panels = panels_of(axes, len(names))
+    positive = curves["budget"][curves["budget"] > 0]
+    if positive.empty:
+        raise NothingToShow(f"suite {suite!r}: OPT is 0 at every budget")
+    first, last = int(positive.min()), int(positive.max())
+    for i, (ax, name) in enumerate(zip(panels, names, strict=True)):
+        of_panel = curves[curves["distribution"] == name]
+        for pool, look in looks.items():
+            line = of_panel[of_panel["pool"] == pool]
+            if len(line):  # none where no curve of the panel is proven
+                _opt_steps(ax, line, look, first, last)
+        round_budgets_axis(ax, first, last, width - 0.4)
+        ax.set_ylim(0, None)
+        ax.margins(y=0.08)
+        ax.grid(axis="y")
+        if several:
+            ax.set_title(textwrap.fill(style.prettify(name), 20))
+        ax.tick_params(labelbottom=i + columns >= len(names))
+        if i + columns >= len(names):
+            ax.set_xlabel(BUDGET)
+    for row in range(rows):
+        panels[row * columns].set_ylabel("Mean value of OPT")
+    _pool_legend(fig, looks, marked=curves["budget_spec"].notna().any())
+    title(fig, results, suite, "OPT by budget", curves_n_text(curves) + (" a panel" if several else ""))
+    note(fig, curves_notes(curves, style.pool_label))
+    return fig
+
+
+def _opt_steps(ax, line: pd.DataFrame, look: style.Look, first: int, last: int) -> None:
+    """One pool's mean curve, and its declared budgets as points."""
+    x, y = thinned_steps(line["budget"], line["mean_value"], first, last)
+    ax.step(x, y, where="post", color=look.colour, linestyle=look.dashes, linewidth=1.1)
+    at = line[line["budget_spec"].notna()]
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "zorder": 3, "clip_on": False}
+    ax.plot(at["budget"], at["mean_value"], color=look.colour, marker=look.marker, linestyle="", **edge)
+
+
+def _pool_legend(fig, looks: Mapping[str, style.Look], marked: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=look.colour,
+            linestyle=look.dashes,
+            marker=look.marker if marked else "",
+            label=style.pool_label(pool),
+        )
+        for pool, look in looks.items()
+    ]
+    labels = [handle.get_label() for handle in handles]
+    fig.legend(handles=handles, loc="outside lower left", ncols=legend_columns(labels, fig.get_figwidth()))
 
 
 @figure(_scored)
@@ -249,13 +336,17 @@ def decomposition(results: Results, suite: str):
 
     fig = _stacked_bars(results, suite, frame, bars, parts, "Required mass, mean")
     what = "Write and retrieval failure, three most recent memories retrieved"
-    _title_of_packages(fig, results, suite, what, overall(results.of_suite("summary", suite)))
+    summary = overall(results.of_suite("summary", suite))
+    _title_of_packages(fig, results, suite, what, summary, retrieval_notes(summary))
     return fig
 
 
 @figure(_scored_with_roles)
 def validity_coverage(results: Results, suite: str):
-    """Mean covered mass of current, invalidation and stale units, writers by budgets; a panel a state."""
+    """Mean covered mass of current, invalidation and stale units, writers by budgets; a panel a state.
+
+    The panels share one scale, from 0 to the largest mean (at least 1), so that shades compare across them.
+    """
     summary = overall(results.of_suite("summary", suite))
     budgets = sorted(summary["budget"].unique())
     rows = rows_of(writers_in(results.info.suite(suite), summary))
@@ -264,10 +355,11 @@ def validity_coverage(results: Results, suite: str):
         "mean_current_covered": "Current state",
         "mean_stale_covered": "Stale state",
     }
+    most = max(1.0, summary[list(states)].to_numpy().max())
     width = max(1.55, 0.4 * len(budgets))
     fig, axes = style.new_figure(1.9 + width * 3, rows.height + 1.45, 1, 3)
     for i, (ax, (column, heading)) in enumerate(zip(axes.flat, states.items(), strict=True)):
-        shade, scale = _shades(("Oranges", "Blues", "Greys")[i], summary[column], low=0.0)
+        shade, scale = _shades(("Oranges", "Blues", "Greys")[i], summary[column], 0.0, most)
         cells = summary.set_index(["writer", "budget"])[column]
         for x, budget in enumerate(budgets):
             for writer, y in zip(rows.writers, rows.at, strict=True):
@@ -278,7 +370,7 @@ def validity_coverage(results: Results, suite: str):
                     _cell(ax, x, y, shade(scale(value)), f"{value:.2f}")
         rows.frame(ax, labelled=i == 0)
         ax.set_xlim(-0.5, len(budgets) - 0.5)
-        ax.set_xticks(range(len(budgets)), [str(b) for b in budgets])
+        ax.set_xticks(range(len(budgets)), [f"{b:,}" for b in budgets])
         ax.tick_params(axis="x", length=0)
         ax.spines["bottom"].set_visible(False)
         ax.set_xlabel(BUDGET)
@@ -293,11 +385,13 @@ def package_illustration(results: Results, suite: str):
     return draw_package(results.illustration())
 
 
-def _title_of_packages(fig, results: Results, suite: str, what: str, summary: pd.DataFrame) -> None:
+def _title_of_packages(
+    fig, results: Results, suite: str, what: str, summary: pd.DataFrame, remarks: Sequence[str] = ()
+) -> None:
     """Title and notes where the means are over all packages, with or without a ratio."""
     counted = all_packages(summary)
     title(fig, results, suite, what, n_text(counted))
-    note(fig, _n_notes(results, suite, counted))
+    note(fig, [*_n_notes(results, suite, counted), *remarks])
 
 
 def _n_notes(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:
@@ -354,7 +448,7 @@ def _stacked_bars(
         widest = max(widest, *left)
         rows.frame(ax, labelled=i % columns == 0)
         ax.grid(axis="x")
-        ax.set_title(f"B = {budget}")
+        ax.set_title(f"B = {budget:,}")
         ax.locator_params(axis="x", nbins=5, steps=[1, 2, 5, 10])
         ax.tick_params(labelbottom=i + columns >= len(budgets))
         middle_of_last_row = len(budgets) - 1 - (len(budgets) - 1) % columns // 2

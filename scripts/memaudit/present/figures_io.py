@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..table_io import atomic_path
-from . import figures, natural_figures  # noqa: F401  (fill the registry)
+from . import figures, natural_figures, store_figures  # noqa: F401  (fill the registry)
 from .registry import FIGURES
 from .results import NothingToShow, Results
 from .style import house_style

@@ -10,13 +10,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..schemas import NATURAL_TABLES
+from ..schemas import NATURAL_TABLES, STORE_TABLES
 from ..table_io import concat, read_table
 from .results import Illustration, Results, RunInfo
 
-SUITE_FRAMES = ("summary", "paired", "decomposition", "representation_mix", "learned", "status_counts", "audit")
+SUITE_FRAMES = (
+    "summary",
+    "paired",
+    "decomposition",
+    "representation_mix",
+    "learned",
+    "status_counts",
+    "audit",
+    "mean_curves",
+    "curve_counts",
+)
 # query_scores is large, and what is shown of it stands in categories and downstream.
-NATURAL_FRAMES = tuple(name for name in NATURAL_TABLES if name != "query_scores")
+NATURAL_FRAMES = (*(name for name in NATURAL_TABLES if name != "query_scores"), *STORE_TABLES)
 
 
 def results_of(info: RunInfo, folder: str | Path, package: Callable[[], Illustration] | None = None) -> Results:

@@ -212,7 +212,7 @@ def _draw_box(ax, box: _Box, x: float, top: float, column: float) -> None:
 def _draw_row(ax, solution, groups, boxes, kept: set[str], y: float, row_height: float, column: float, width: float):
     """What is kept at one budget, group by group; a dot where a group gives nothing."""
     middle = y - (row_height - 0.09 - _GAP) / 2
-    ax.text(0.08, middle, f"B = {solution.budget}", fontsize=7, va="center")
+    ax.text(0.08, middle, f"B = {solution.budget:,}", fontsize=7, va="center")
     for g, members in enumerate(groups.values()):
         chosen = [c for c in members if c in kept]
         for row, candidate in enumerate(chosen):

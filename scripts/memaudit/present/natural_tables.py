@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
+from ..schemas import ALL_SYSTEMS
 from . import style
 from .registry import table
-from .results import Results, RunInfo, Setting, SuiteInfo
+from .results import NothingToShow, Results, RunInfo, Setting, SuiteInfo
 from .tables import MISSING, Document, Section
 
 _CI = "[low, high]: 95 % percentile bootstrap interval, whole packages (examples or conversations) resampled."
+_DISPUTED = ("ambiguous", "rejected", "disputed")
 _SOURCES = "Label sources are named as in the data; what comes with the data says who they are."
 
 
@@ -23,26 +25,69 @@ def having(name: str) -> Callable[[SuiteInfo, RunInfo], bool]:
 
 @table(having("construction"), latex=True)
 def reliability(results: Results, suite: str) -> Document:
-    """How the suite was built: scored and unscored examples, contents, labels, warnings."""
+    """How the suite was built: packages and queries, what judges said, contents, labels, warnings."""
     frame = results.natural("construction", suite)
-    count = frame.set_index(["what", "name"])["count"]
-    scored, unscored = int(count["examples", "scored"]), int(count["examples", "unscored"])
-    examples = [("Examples", scored + unscored), ("scored", scored), ("not scored", unscored)]
-    examples += [(f"  {r.name}", r.count) for r in _of(frame, "unscored")]
+    count = {(r.what, r.name): r.count for r in frame.itertuples()}
+    packages, unscored = count["packages", "all"], count["queries", "not scored"]
+    scored, idle = count["queries", "scored"], count["queries", "nothing required"]
+    asked = [("Packages", packages), ("Queries", scored + idle + unscored), ("  scored", scored)]
+    asked += [("  nothing required", idle)] if idle else []
+    asked += [("  not scored", unscored), *((f"    {r.name}", r.count) for r in _of(frame, "not scored"))]
     contents = []
-    for what in ("queries", "units by kind", "units by role", "units by weight", "candidates", "coverage cells"):
+    kinds = ("queries by category", "units by kind", "units by role", "units by weight", "candidates", "coverage cells")
+    for what in kinds:
         contents += [(style.prettify(what), r.name, r.count) for r in _of(frame, what)]
     labels = [(r.name, r.count) for r in _of(frame, "labels")]
     warnings = [(style.prettify(r.name), r.count) for r in _of(frame, "warnings")] or [("none", 0)]
+    heads = ["Artifact", "Scope", "Accepted or corrected", "Disputed", "Another or no status", "Role"]
     sections = (
-        Section("Examples", _text_frame(["", "Count"], examples)),
+        Section("Packages and queries", _text_frame(["", "Count"], asked)),
+        Section("Reliability by artifact", _text_frame(heads, list(_artifacts(frame)))),
         Section("Contents of scored packages", _text_frame(["", "Kind", "Count"], contents)),
         Section("Labels (source, pass, status, value)", _text_frame(["Labels", "Count"], labels)),
         Section("Warnings", _text_frame(["Kind", "Count"], warnings)),
     )
-    caption = f"Construction and reliability; suite {suite}, n = {_packages(scored)}."
-    notes = ("Units of zero weight add nothing to F; an audit still sees them.",)
-    return Document(caption, frame, sections, notes)
+    caption = (
+        f"Construction and reliability; suite {suite}, n = {_packages(packages)}, {_count(scored, 'scored query')}."
+    )
+    notes = [
+        "Disputed: ambiguous, rejected or disputed by a judge; such queries are not scored, such labels count as they "
+        "are.",
+        "Pass: 1 is the first label that a source gave a pair of candidate and unit, 2 its second, in file order.",
+        "Units of zero weight add nothing to F; an audit still sees them.",
+    ]
+    changed = {r.name: r.count for r in _of(frame, "required units")}
+    if changed:
+        turned, judged = changed.get("changed", 0), sum(changed.values())
+        notes.insert(
+            0, f"Queries whose required units differ from those of the primary pass: {turned:,} of {judged:,}."
+        )
+    return Document(caption, frame, sections, tuple(notes))
+
+
+def _artifacts(frame: pd.DataFrame) -> Iterator[tuple]:
+    """A row an artifact that somebody judged or labelled: queries, and the labels of each source and pass."""
+    judged = {r.name: r.count for r in _of(frame, "adjudication")}
+    if judged:
+        yield ("Queries", *_judged(judged), "scored unless disputed")
+    unlike = {r.name: r.count for r in _of(frame, "labels unlike the coverage")}
+    for source in _of(frame, "label cells"):
+        own: dict[str, int] = {}
+        for r in _of(frame, "labels"):
+            head, status, _ = r.name.rsplit(", ", 2)
+            if head == source.name:
+                own[status] = own.get(status, 0) + r.count
+        n = unlike.get(source.name, 0)
+        yield (f"Labels: {source.name}", *_judged(own), f"{n:,} unlike the coverage" if n else "the coverage")
+
+
+def _judged(counts: dict[str, int]) -> tuple[int, str, int, int]:
+    """Scope, accepted or corrected, disputed, rest."""
+    accepted, corrected = counts.get("accepted", 0), counts.get("corrected", 0)
+    disputed = sum(counts.get(status, 0) for status in _DISPUTED)
+    scope = sum(counts.values())
+    parts = f" ({accepted:,} + {corrected:,})" if corrected else ""
+    return scope, f"{accepted + corrected:,}{parts}", disputed, scope - accepted - corrected - disputed
 
 
 @table(having("agreement"), latex=True)
@@ -57,6 +102,7 @@ def coverage_audit(results: Results, suite: str) -> Document:
         (
             _pair(r),
             f"{r.packages:,}",
+            *_frame_name(frame, r),
             f"{r.cells:,}",
             _number(r.raw_agreement),
             f"{_number(r.kappa)} [{_number(r.ci_low)}, {_number(r.ci_high)}]",
@@ -65,18 +111,23 @@ def coverage_audit(results: Results, suite: str) -> Document:
         )
         for r in frame.itertuples()
     ]
-    heads = ["Sources", "Packages", "Cells", "Raw agreement", "Cohen's kappa", "Kappa, weighted", "Ordinal alpha"]
+    heads = [
+        "Sources",
+        "Packages",
+        *_frame_head(frame),
+        "Cells",
+        "Raw agreement",
+        "Cohen's kappa",
+        "Kappa, weighted",
+        "Ordinal alpha",
+    ]
     sections = [Section("Cells", _text_frame(heads, cells))]
     parts = [frame.assign(part="cells")]
     if ratios is not None and len(ratios):
         sections.append(Section("Package ratios", _ratio_frame(ratios)))
         parts.append(ratios.assign(part="ratios"))
-    kinds = {
-        "drawn": "every positive cell and a seeded 20 % of the zero cells of each package",
-        "labelled": "the cells that a source labelled one by one",
-    }
     notes = (
-        f"Frame: {'; '.join(kinds[k] for k in sorted(set(frame['frame'])))}. Binary label: coverage >= .5.",
+        f"Frame: {frames_text(frame)}. Binary label: coverage >= .5.",
         "a = b, c: the label that a and b share against that of c, on the cells where they share one.",
         "Weighted: each cell counts for as many of its package and stratum as it stands for. Alpha: Krippendorff's, "
         "ordinal, on 0, .5 and 1.",
@@ -86,8 +137,7 @@ def coverage_audit(results: Results, suite: str) -> Document:
         _CI,
         _SOURCES,
     )
-    most = int(frame["cells"].max())
-    caption = f"Coverage audit; suite {suite}, n = {most:,} cells at most."
+    caption = f"Coverage audit; suite {suite}, {frame_sizes(frame)}."
     return Document(caption, pd.concat(parts, ignore_index=True), tuple(sections), notes)
 
 
@@ -97,7 +147,7 @@ def _ratio_frame(ratios: pd.DataFrame) -> pd.DataFrame:
         kept = MISSING if r.ranking_preserved is None or pd.isna(r.ranking_preserved) else "no"
         kept = "yes" if kept == "no" and r.ranking_preserved else kept
         rows.append((
-            r.labels, "all" if pd.isna(r.budget) else str(int(r.budget)), f"{r.packages:,}", f"{r.rows:,}",
+            r.labels, "all" if pd.isna(r.budget) else f"{int(r.budget):,}", f"{r.packages:,}", f"{r.rows:,}",
             f"{r.dropped:,}", _number(r.ratio_mad), kept, _number(r.spearman),
         ))  # fmt: skip
     heads = ["Other labels", "B", "Packages", "Rows", "Left out", "Ratio MAD", "Ranking preserved", "Spearman"]
@@ -114,29 +164,61 @@ def disagreements(results: Results, suite: str) -> Document:
     sections = []
     for by, part in sorted(frame.groupby("by"), reverse=True):
         rows = [
-            (_pair(r), style.prettify(r.group), f"{r.cells:,}", f"{r.only_first + r.only_second:,}",
-             f"{100 * (r.only_first + r.only_second) / r.cells:.1f} %", f"{r.only_first:,}", f"{r.only_second:,}")
+            (_pair(r), *_frame_name(frame, r), style.prettify(r.group), f"{r.cells:,}",
+             f"{r.only_first + r.only_second:,}", f"{100 * (r.only_first + r.only_second) / r.cells:.1f} %",
+             f"{r.only_first:,}", f"{r.only_second:,}")
             for r in part.itertuples()
         ]  # fmt: skip
-        heads = ["Sources", style.prettify(by), "Cells", "Disagree", "Share", "Only first covers", "Only second covers"]
+        counts = ["Cells", "Disagree", "Share", "Only first covers", "Only second covers"]
+        heads = ["Sources", *_frame_head(frame), style.prettify(by), *counts]
         sections.append(Section(f"By {style.prettify(by).lower()}", _text_frame(heads, rows)))
-    most = int(frame.groupby(["first", "agreed_with", "second", "by"])["cells"].sum().max())
-    caption = f"Disagreements of label sources; suite {suite}, n = {most:,} cells at most."
-    return Document(caption, frame, tuple(sections), (_SOURCES,))
+    caption = f"Disagreements of label sources; suite {suite}, {frame_sizes(frame)}."
+    return Document(caption, frame, tuple(sections), (f"Frame: {frames_text(frame)}.", _SOURCES))
+
+
+_KINDS = {
+    "drawn": "every positive cell and a seeded 20 % of the zero cells of each package",
+    "labelled": "the cells that a source labelled one by one",
+}
+
+
+def frames_text(frame: pd.DataFrame) -> str:
+    """What the frames of a table are; named where there are several."""
+    kinds = sorted(set(frame["frame"]), reverse=True)
+    return "; ".join(f"{kind}: {_KINDS[kind]}" if len(kinds) > 1 else _KINDS[kind] for kind in kinds)
+
+
+def frame_sizes(frame: pd.DataFrame) -> str:
+    """`n = 31 labelled cells and 62 drawn cells`: the most of a comparison in each frame (rows of schema AGREEMENT
+    or DISAGREEMENTS)."""
+    pair = ["frame", "first", "agreed_with", "second", *(["by"] if "by" in frame else [])]
+    most = frame.groupby(pair)["cells"].sum().groupby("frame").max().sort_index(ascending=False)
+    return "n = " + " and ".join(_count(int(n), f"{kind} cell") for kind, n in most.items())
+
+
+def _frame_head(frame: pd.DataFrame) -> list[str]:
+    return ["Frame"] if frame["frame"].nunique() > 1 else []
+
+
+def _frame_name(frame: pd.DataFrame, row) -> list[str]:
+    return [row.frame] if frame["frame"].nunique() > 1 else []
 
 
 @table(having("relabelled"))
 def relabelled(results: Results, suite: str) -> Document:
     """Mean package ratio under the suite's own labels and under others."""
     frame = results.natural("relabelled", suite)
+    if frame.empty:
+        return _one_source(f"Mean package ratio, own labels / other labels; suite {suite}, n = 0 comparisons.", suite)
     sections = []
     for name, part in frame.groupby("labels", sort=True):
         cells = {(r.writer, r.budget): f"{_number(r.mean_own)} / {_interval(r)} (n = {r.n})" for r in part.itertuples()}
-        sections.append(Section(str(name), _writer_grid(results, suite, part, cells)))
+        sections.append(Section(f"Labels: {name}", _writer_grid(results, suite, part, cells)))
     caption = f"Mean package ratio, own labels / other labels; suite {suite}, n = {_span(frame['n'])} a cell."
     notes = (
         "Other labels: what writers kept stays, value and OPT are computed anew with the labels in place of the "
-        "suite's own (1 is full coverage, 0 none); packages whose new OPT is 0 or not proven are left out.",
+        "suite's own on the cells that they have (1 is full coverage, 0 none); packages whose new OPT is 0 or not "
+        "proven are left out.",
         "Another suite: its own selections, values and optima, on the packages that both have.",
         _CI,
     )
@@ -147,32 +229,48 @@ def relabelled(results: Results, suite: str) -> Document:
 def sensitivity(results: Results, suite: str) -> Document:
     """OPT with k = 2, under other costs and on smaller pools, over OPT of the reference."""
     frame = results.natural("sensitivity", suite)
-    titles = {"k": "More memories of a group", "cost_model": "Cost models, the same on both sides", "pool": "Pools"}
+    # A fraction is of each cost model's own total; an absolute budget is so many units of whatever the model counts.
+    absolute = frame["budget_spec"].str.isdigit() & frame["varied"].eq("cost_model")
+    titles = {
+        "k": "More memories of a group",
+        "cost_model": "Cost models, the same on both sides, at the same fraction of each one's total",
+        "pool": "Pools",
+        "absolute": "Cost models, the same on both sides, at the same number of different units",
+    }
+    frame = frame.assign(part=frame["varied"].mask(absolute, "absolute"))
     sections = []
-    for varied, title in titles.items():
-        part = frame[frame["varied"] == varied].sort_values(["saturation", "k", "cost_model", "value", "budget"])
+    for kind, title in titles.items():
+        part = frame[frame["part"] == kind].sort_values(["saturation", "k", "cost_model", "value", "budget"])
+        varied = "cost_model" if kind == "absolute" else kind
         rows = [
             (
                 f"{r.value} / {r.reference}" if varied != "k" else f"k = {r.value} / k = {r.reference}",
                 _elsewhere(r, varied),
-                str(r.budget) if r.budget == r.reference_budget else f"{r.budget} / {r.reference_budget}",
+                f"{r.budget:,}" + (f" / {r.reference_budget:,}" if r.budget != r.reference_budget else ""),
                 f"{r.n:,}",
                 _number(r.mean_value),
                 _number(r.mean_reference),
                 _interval(r),
+                _number(r.min_ratio),
                 _number(r.max_ratio),
             )
             for r in part.itertuples()
         ]
-        heads = ["Changed / reference", "Setting", "B", "n", "OPT", "OPT, reference", "Mean of ratios", "Largest"]
+        heads = ["Changed / reference", "Setting", "B", "n", "OPT", "OPT, reference", "Mean of ratios"]
+        heads += ["Smallest", "Largest"]
         if rows:
             sections.append(Section(title, _text_frame(heads, rows)))
     undefined, unproven = int(frame["undefined_n"].max()), int(frame["n_unproven"].max())
     notes = [_CI, "OPT: mean over packages with both optima proven; ratios are means of per-package ratios."]
     notes += [f"Up to {_packages(undefined)} a row with a reference OPT of 0 have no ratio."] if undefined else []
     notes += [f"Up to {_packages(unproven)} a row are left out: an optimum is not proven."] if unproven else []
+    if absolute.any():
+        notes.append(
+            "The same number of units is not the same room: a word is no byte. Such a row says what a fixed budget "
+            "number buys under each cost model, not how far OPT depends on the model; compare fractions for that."
+        )
     caption = f"Sensitivity of OPT; suite {suite}, n = {_span(frame['n'])} a row."
-    return Document(caption, frame, tuple(sections), tuple(notes))
+    return Document(caption, frame.drop(columns="part"), tuple(sections), tuple(notes))
 
 
 def _elsewhere(row, varied: str) -> str:
@@ -185,20 +283,25 @@ def _elsewhere(row, varied: str) -> str:
 def robustness(results: Results, suite: str) -> Document:
     """Ranking and ratios of writers under label noise."""
     frame, writers = results.natural("robustness", suite), results.natural("robustness_writers", suite)
-    rows = [
-        (
-            f"{100 * r.rate:g} %",
-            str(r.budget),
-            f"{_number(r.kendall_tau)} ({_number(r.tau_low)} to {_number(r.tau_high)})",
-            MISSING if math.isnan(r.reversed_pairs) else f"{100 * r.reversed_pairs:.1f} %",
-            f"{r.n:g}",
-            f"{r.n_zero / r.draws:g}",
-            f"{r.n_unproven / r.draws:g}",
-        )
-        for r in frame.itertuples()
+    headings = {
+        "blind": "Ranking of the writers that see no coverage and keep anything",
+        "all": "Ranking of all writers, the optimum and rules that follow the coverage among them",
+    }
+    heads = [
+        "Flipped",
+        "B",
+        "Writers",
+        "Kendall's tau-b (draws)",
+        "Pairs reversed",
+        "Packages",
+        "OPT = 0",
+        "Not proven",
     ]
-    heads = ["Flipped", "B", "Kendall's tau (draws)", "Pairs reversed", "Packages", "OPT = 0", "Not proven"]
-    sections = [Section("Ranking of the writers", _text_frame(heads, rows))]
+    sections = [
+        Section(heading, _text_frame(heads, [_rank_row(r) for r in part.itertuples()]))
+        for ranked, heading in headings.items()
+        if (part := frame[frame["ranked"] == ranked])["writers"].max() > 1
+    ]
     for rate, part in writers.groupby("rate"):
         cells = {
             (r.writer, r.budget): f"{_number(r.clean_ratio)} / {_number(r.mean_ratio)} ({_number(r.mean_change, '+')})"
@@ -213,6 +316,9 @@ def robustness(results: Results, suite: str) -> Document:
     }[first["flips"]]
     notes = (
         f"Flipped: {how}; units of zero weight are left alone. Selections stay, values and optima are computed anew.",
+        "Tau-b of the order without noise and that with it: a pair that is tied on one side only lowers it; pairs "
+        "reversed counts the pairs that are apart without noise and stand the other way round with it. Writers that "
+        "always stand at the top or bottom make a ranking look firm, so the first one leaves them out.",
         "Packages count where OPT > 0 and proven without and with noise; counts of packages are means of draws.",
         _first_setting(results, suite),
     )
@@ -223,57 +329,125 @@ def robustness(results: Results, suite: str) -> Document:
     return Document(caption, both, tuple(sections), notes)
 
 
+def _rank_row(r) -> tuple:
+    return (
+        f"{100 * r.rate:g} %",
+        f"{r.budget:,}",
+        f"{r.writers:,}",
+        f"{_number(r.kendall_tau)} ({_number(r.tau_low)} to {_number(r.tau_high)})" if r.writers > 1 else MISSING,
+        MISSING if math.isnan(r.reversed_pairs) else f"{100 * r.reversed_pairs:.1f} %",
+        f"{r.n:,g}",
+        f"{r.n_zero:,g}",
+        f"{r.n_unproven:,g}",
+    )
+
+
 @table(having("categories"))
 def question_types(results: Results, suite: str) -> Document:
-    """Results by type of question: share of queries with all required units covered, and ratios."""
+    """Results by type of question: how much of what queries require is covered, wholly or in part, and ratios."""
     frame = results.natural("categories", suite)
-    sections = []
+    frame = frame.assign(asked=frame["queries"] - frame["without_requirement"])
+    counts = frame.groupby("category")[["packages", "queries", "without_requirement", "asked"]].max()
+    names = _categories(frame)
+    overview = [(name, *(int(c) for c in counts.loc[name])) for name in names]
+    heads = ["Type", "Packages", "Queries", "Requiring nothing", "Counted"]
+    sections = [Section("Queries", _text_frame(heads, overview))]
+    with_ratio = set()
     for setting in results.info.suite(suite).settings:
         own = _in(frame, setting)
-        for category in _categories(own):
+        for category in (name for name in _categories(own) if counts.loc[name, "asked"]):
             part = own[own["category"] == category]
-            asked = int((part["queries"] - part["without_requirement"]).max())
+            ratios = bool((part["n"] > 0).any())
+            with_ratio.add(ratios)
             cells = {
-                (r.writer, r.budget): f"{_number(r.share_all)} [{_number(r.share_low)}, {_number(r.share_high)}]"
-                + (f"; ratio {_number(r.mean_ratio)}" if r.n else "")
+                (r.writer, r.budget): f"{_number(r.mean_covered)} [{_number(r.covered_low)}, {_number(r.covered_high)}]"
+                f" / {_number(r.share_all)}" + (f" / {_number(r.mean_ratio)}" if ratios else "")
                 for r in part.itertuples()
             }
-            name = f"{category}: {asked:,} queries" if asked else f"{category}: no query requires a unit"
+            name = f"{category}: covered [interval] / all covered{' / ratio' if ratios else ''}"
             heading = ", ".join([*_setting_name(results, suite, setting), name])
             sections.append(Section(heading, _writer_grid(results, suite, part, cells)))
-    queries = int(frame.loc[frame["category"] == _categories(frame)[-1], "queries"].max())
-    notes = (
-        "Share of queries with all required units covered; ratio: mean package ratio, of packages all of whose queries "
-        "are of the type.",
+    notes = [
+        "Covered: mean share of a query's required units that is covered, partly covered ones by their part. All "
+        "covered: share of the queries each of whose required units is covered in full.",
+        "OPT has the largest F of a package, which is neither of these shares: a writer may stand above it.",
         _CI,
-        "Queries that require no unit (abstention) are not counted.",
-    )
-    caption = f"Results by type of question; suite {suite}, n = {queries:,} queries."
-    return Document(caption, frame, tuple(sections), notes)
+    ]
+    if True in with_ratio:
+        notes.insert(1, "Ratio: mean package ratio, of the packages all of whose queries are of the type.")
+    total, asked = (int(counts.loc[names[-1], c]) for c in ("queries", "asked"))
+    of = f" of {total:,}" if total != asked else ""
+    caption = f"Results by type of question; suite {suite}, n = {_count(asked, 'query')}{of}."
+    return Document(caption, frame.drop(columns="asked"), tuple(sections), tuple(notes))
 
 
 @table(having("downstream"))
 def downstream(results: Results, suite: str) -> Document:
     """Accuracy of downstream systems given all, some or none of the required units."""
     frame = results.natural("downstream", suite)
-    order = ["all", "some", "none", "nothing required", "any"]
+    if frame.empty:
+        raise NothingToShow(f"suite {suite!r} has no downstream answers")
+    present = set(frame["covered"])
+    shown = [name for name in COVERED if name != "nothing required" or name in present]
+    systems = [s for s in sorted(set(frame["system"])) if s != ALL_SYSTEMS]
+    together = [ALL_SYSTEMS] if len(systems) > 1 else []
+    names = dict(zip(frame["system"], frame["writer"], strict=True))
+    label = labels_of(results, suite)
     sections = []
     for setting in results.info.suite(suite).settings:
         for budget, part in _in(frame, setting).groupby("budget"):
             cells = {
                 (r.system, r.covered): f"{_number(r.accuracy)} [{_number(r.ci_low)}, {_number(r.ci_high)}] "
-                f"({r.correct}/{r.n})"
+                f"({r.correct:,}/{r.n:,})"
                 for r in part.itertuples()
             }
-            shown = [name for name in order if name in set(part["covered"])]
-            rows = [(s, *(cells.get((s, c), MISSING) for c in shown)) for s in sorted(set(part["system"]))]
-            heading = ", ".join([*_setting_name(results, suite, setting), f"B = {budget}"])
-            sections.append(Section(heading, _text_frame(["System", *map(style.prettify, shown)], rows)))
-    caption = (
-        f"Accuracy by required units kept; suite {suite}, n = {_span(frame['n'][frame['covered'] == 'any'])} answers."
-    )
-    notes = ("[low, high]: Wilson 95 % interval. All: each required unit is covered; none: nothing of any is.",)
-    return Document(caption, frame, tuple(sections), notes)
+            there = set(part["system"])
+            rows = [
+                (s, label(names[s]) if names[s] else "", *(cells.get((s, c), MISSING) for c in shown))
+                for s in [*systems, *together]
+                if s in there
+            ]
+            heading = ", ".join([*_setting_name(results, suite, setting), f"B = {budget:,}"])
+            sections.append(Section(heading, _text_frame(["System", "Writer", *map(style.prettify, shown)], rows)))
+    notes = [
+        "All: each required unit is covered; none: nothing of any is; some: else. Any: all answers together.",
+        f"[low, high]: 95 % interval, Wilson's of one system{', bootstrap over queries of all' if together else ''}.",
+        *answer_notes(frame, results.info.suite(suite).settings),
+    ]
+    caption = f"Accuracy by required units kept; suite {suite}, {answers_text(frame)}."
+    return Document(caption, frame, tuple(sections), tuple(notes))
+
+
+# In order of display.
+COVERED = ("all", "some", "none", "nothing required", "any")
+
+
+def labels_of(results: Results, suite: str) -> Callable[[str], str]:
+    """Writer name -> the name a reader sees."""
+    configured = {w.name: w for w in results.info.suite(suite).writers}
+    return lambda name: style.label(configured.get(name, name))
+
+
+def answers_text(frame: pd.DataFrame) -> str:
+    """`n = 12 answers of 4 systems` (rows of schema DOWNSTREAM)."""
+    own = frame[frame["system"] != ALL_SYSTEMS].drop_duplicates("system")
+    return f"n = {_count(int(own['answers'].sum()), 'answer')} of {_count(len(own), 'system')}"
+
+
+def answer_notes(frame: pd.DataFrame, settings: Sequence[Setting]) -> list[str]:
+    """Which answers count more than once, and where those without a setting do."""
+    own = frame[(frame["system"] != ALL_SYSTEMS) & (frame["covered"] == "any")]
+    at = own.groupby(["cost_model", "k", "saturation", "budget"], as_index=False)["n_any_budget"].sum()
+    repeated = int(at.groupby(["cost_model", "k", "saturation"])["n_any_budget"].max().sum())
+    notes = []
+    if len(settings) > 1:
+        notes.append(f"An answer counts in the setting that it names, else in the first: {settings[0]}.")
+    if repeated and at["budget"].nunique() > 1:
+        notes.append(
+            f"{_count(repeated, 'answer')} given without a budget: counted at each budget, under what the writer keeps "
+            f"there, so the columns move between budgets and the answers do not."
+        )
+    return notes
 
 
 # ---- Shared parts
@@ -301,7 +475,7 @@ def _writer_grid(results: Results, suite: str, frame: pd.DataFrame, cells: dict)
     writers = style.ordered(configured.get(name, style.known(name)) for name in sorted(set(frame["writer"])))
     budgets = sorted(set(frame["budget"]))
     rows = [(style.label(w), *(cells.get((w.name, b), MISSING) for b in budgets)) for w in writers]
-    return _text_frame(["Writer", *(f"B = {b}" for b in budgets)], rows)
+    return _text_frame(["Writer", *(f"B = {b:,}" for b in budgets)], rows)
 
 
 def _in(frame: pd.DataFrame, setting: Setting) -> pd.DataFrame:
@@ -330,7 +504,12 @@ def _pair(row) -> str:
 
 
 def _packages(n: int) -> str:
-    return f"{n:,} package{'' if n == 1 else 's'}"
+    return _count(n, "package")
+
+
+def _count(n: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
 
 
 def _span(counts: pd.Series) -> str:

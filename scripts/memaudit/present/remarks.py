@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from .results import focus_budget
+
+# Memories that retrieval takes in the deterministic decomposition (protocol).
+_RETRIEVED = 3
 Label = Callable[[str], str]
 
 
@@ -18,6 +22,19 @@ def all_packages(summary: pd.DataFrame) -> pd.DataFrame:
 def n_text(frame: pd.DataFrame) -> str:
     """`n = 500 packages`: the n of most writers (columns writer, n), as a range where it differs by row."""
     return f"n = {_range(*_usual(_ranges(frame)))}"
+
+
+def curves_n_text(curves: pd.DataFrame) -> str:
+    """The same for mean curves (columns distribution, pool, n)."""
+    return f"n = {_range(int(curves['n'].min()), int(curves['n'].max()))}"
+
+
+def curves_notes(curves: pd.DataFrame, label: Label) -> list[str]:
+    """Where points are, and which pools' curves are not proven for all packages."""
+    marks = ["Points: declared budgets."] if curves["budget_spec"].notna().any() else []
+    missing = curves.groupby(["pool", "distribution"])["unproven_n"].max().groupby("pool").sum()
+    named = ", ".join(f"{count:,} of {label(pool).lower()}" for pool, count in missing.items() if count)
+    return marks + ([f"Left out because the curve is not proven: {named}."] if named else [])
 
 
 def n_notes(frame: pd.DataFrame, label: Label) -> list[str]:
@@ -49,6 +66,27 @@ def opt_zero_notes(frame: pd.DataFrame) -> list[str]:
     return [f"Packages with OPT = 0, where every writer scores 1: {found}."] if found else []
 
 
+def focus_notes(budgets: Sequence[int]) -> list[str]:
+    """Which budget a figure of one budget shows."""
+    ordered = sorted(set(budgets))
+    if len(ordered) < 2:
+        return []
+    shown = focus_budget(ordered)
+    place = "the third smallest" if shown != ordered[-1] else "the largest" if len(ordered) > 2 else "the larger"
+    return [f"B = {shown:,} is {place} of {len(ordered)} budgets; the tables have all."]
+
+
+def retrieval_notes(summary: pd.DataFrame) -> list[str]:
+    """That three memories out of many are few, where writers keep many."""
+    most = summary["mean_selected"].max()
+    if not most > 2 * _RETRIEVED:
+        return []
+    return [
+        f"Writers keep up to {most:,.0f} memories on average, and three are retrieved whatever is stored: most of "
+        f"the retrieval failure follows from that."
+    ]
+
+
 def left_out_notes(frame: pd.DataFrame) -> list[str]:
     """At which budgets packages have no ratio, and why."""
     reasons = {
@@ -61,4 +99,4 @@ def left_out_notes(frame: pd.DataFrame) -> list[str]:
 
 def _by_budget(frame: pd.DataFrame, column: str) -> str:
     most = frame.groupby("budget")[column].max()
-    return ", ".join(f"{count:,} at B = {budget}" for budget, count in most.items() if count > 0)
+    return ", ".join(f"{count:,} at B = {budget:,}" for budget, count in most.items() if count > 0)

@@ -47,6 +47,16 @@ class WriterInfo:
 
 
 @dataclass(frozen=True)
+class StoreInfo:
+    """An exported store as far as its presentation depends on it. demonstration: it shows the method and no system;
+    judge: who says what its memories cover, None where labels do."""
+
+    name: str
+    demonstration: bool = False
+    judge: str | None = None
+
+
+@dataclass(frozen=True)
 class Setting:
     """How costs are counted and units saturate in one series of problems."""
 
@@ -60,8 +70,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class SuiteInfo:
-    """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites.
-    Figures show the first of `settings`, tables all. `analyses`: the natural tables that it has (schemas.py)."""
+    """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites; `curve`:
+    OPT is given at every budget. Figures show the first of `settings`, tables all. `analyses`: the natural tables, and
+    those of exported stores, that it has (schemas.py). `about`: what its packages are, said with every table and
+    figure."""
 
     name: str
     writers: tuple[WriterInfo, ...] = ()
@@ -71,6 +83,9 @@ class SuiteInfo:
     seeds: Sequence[int] = ()
     settings: tuple[Setting, ...] = (Setting(),)
     analyses: tuple[str, ...] = ()
+    curve: bool = False
+    about: str = ""
+    stores: tuple[StoreInfo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,8 +126,9 @@ class Illustration:
 class Results:
     """A run's frames by name, each a DataFrame or a function that loads one when it is first needed.
 
-    Names: summary, paired, decomposition, representation_mix, status_counts, audit, learned (columns:
-    schemas.py; their meaning: analysis.summary), and of natural suites schemas.NATURAL_TABLES.
+    Names: summary, paired, decomposition, representation_mix, status_counts, audit, learned, mean_curves, curve_counts
+    (columns: schemas.py; their meaning: analysis.summary and .curves), and of natural suites schemas.NATURAL_TABLES
+    and STORE_TABLES.
     """
 
     info: RunInfo

@@ -103,8 +103,8 @@ _ORDER = {name: i for i, name in enumerate(_WRITERS)}
 _TYPES: dict[str, tuple[str, str]] = {
     "raw_span": (GREY, ""),
     "raw": (GREY, "////"),
-    "turn": (LIGHT_GREY, ""),
-    "turn_window": (LIGHT_GREY, "////"),
+    "turn": (DARK_GREY, ""),
+    "turn_window": (DARK_GREY, "////"),
     "atomic_fact": (BLUE, ""),
     "fact": (BLUE, "////"),
     "interval_fact": (SKY, ""),
@@ -116,6 +116,14 @@ _TYPES: dict[str, tuple[str, str]] = {
     "uncertainty": (PURPLE, "////"),
     "tombstone": (VERMILLION, ""),
     "compound_update": (ORANGE, ""),
+}
+# Pools: label and look; dashed are those whose lines may lie on others.
+_POOLS: dict[str, tuple[str, Look]] = {
+    "full": ("All candidates", Look(BLACK, "o")),
+    "no_validity": ("Without tombstones and compound updates", Look(VERMILLION, "s", _DASHES[1])),
+    "generic": ("Generic candidates", Look(BLUE, "^")),
+    "summary": ("Summaries", Look(GREEN, "v")),
+    "atomic_fact": ("Atomic facts", Look(SKY, "D", _DASHES[1])),
 }
 ROLE_COLOURS = {"current": SKY, "invalidation": ORANGE, "stale": "#BDBDBD", "": "#DCE8D4"}
 ROLE_LABELS = {
@@ -163,8 +171,8 @@ def label(writer: WriterInfo | str) -> str:
 
 
 def prettify(name: str) -> str:
-    """`update_chain` -> `Update chain`."""
-    words = name.replace("_", " ").replace("-", " ").strip()
+    """`update_chain` -> `Update chain`; a hyphen stays, as in the data's own `multi-hop`."""
+    words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
 
@@ -224,6 +232,20 @@ def type_looks(types: Iterable[str]) -> dict[str, tuple[str, str]]:
     for i, name in enumerate(sorted(present - set(_TYPES))):
         chosen[name] = spare[i % len(spare)]
     return chosen
+
+
+def pool_label(pool: str) -> str:
+    """The name of a pool that a reader sees."""
+    return _POOLS[pool][0] if pool in _POOLS else prettify(pool)
+
+
+def pool_looks(pools: Iterable[str]) -> dict[str, Look]:
+    """Colour and marker of each pool in order of display: fixed for the built-in ones, else the next free ones."""
+    present = set(pools)
+    chosen = {pool: look for pool, (_, look) in _POOLS.items() if pool in present}
+    taken = {look.colour for look in chosen.values()}
+    free = sorted(map(_look, range(_LOOKS)), key=lambda look: look.colour in taken)  # colours of their own first
+    return chosen | {pool: free[i % len(free)] for i, pool in enumerate(sorted(present - set(_POOLS)))}
 
 
 def darker(colour: str, factor: float = 0.72) -> str:

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..schemas import STATUSES
 from . import style
 from .registry import table
-from .remarks import left_out_notes, n_notes, n_text
+from .remarks import left_out_notes, n_notes, n_text, retrieval_notes
 from .results import Results, RunInfo, Setting, SuiteInfo, WriterInfo, each_distribution, overall
 
 MISSING = "n/a"
@@ -34,12 +34,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A table: its caption (names suite and n), the tidy numbers, the sections to read, and remarks."""
+    """A table: its caption (names suite and n), the tidy numbers, the sections to read, and remarks: `notes`
+    below, `lead` above."""
 
     caption: str
     tidy: pd.DataFrame
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
 
 
 def _scored(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -85,7 +87,7 @@ def stress(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             cells = {(r.writer, r.distribution): f"{_number(r.mean_ratio)}{_zero(r)}" for r in at.itertuples()}
             frame = _grid(_writers(info, at), cells, {name: style.prettify(name) for name in names})
-            sections.append(Section(_join(_name(info, setting), f"B = {budget}"), frame))
+            sections.append(Section(_join(_name(info, setting), f"B = {budget:,}"), frame))
     tidy = pd.concat(parts)
     n = n_text(each_distribution(tidy))
     caption = f"Mean package ratio by writer and distribution; suite {suite}, {n} a column."
@@ -136,12 +138,13 @@ def decomposition(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             cells = {(r.writer, c): _number(getattr(r, c)) for r in at.itertuples() for c in columns}
             sections.append(
-                Section(_join(_name(info, setting), f"B = {budget}"), _grid(_writers(info, at), cells, columns))
+                Section(_join(_name(info, setting), f"B = {budget:,}"), _grid(_writers(info, at), cells, columns))
             )
     tidy = pd.concat(parts)
     what = "Write and retrieval failure, mean mass of current and invalidation units"
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
-    notes = tuple(n_notes(tidy, partial(_label, info)))
+    kept = [overall(part) for _, part in _by_setting(results, "summary", suite)]
+    notes = (*n_notes(tidy, partial(_label, info)), *retrieval_notes(pd.concat(kept)))
     return Document(caption, _tidy(info, tidy), tuple(sections), notes)
 
 
@@ -157,6 +160,7 @@ def solver_audit(results: Results, suite: None = None) -> Document:
         "rows": "Package-budget rows",
         "distinct": "Distinct instances",
         "objective_matches": "Objective matches",
+        "unfinished": "Stopped at its limit",
         "max_difference": "Largest difference",
     }
     problem = {"cost_model": "Costs", "k": "k", "saturation": "h"}
@@ -165,7 +169,7 @@ def solver_audit(results: Results, suite: None = None) -> Document:
     shown = own[list(heads)].copy()
     shown["solver"] = [_SOLVERS.get(s, s) for s in shown["solver"]]
     shown["max_difference"] = [_exact(d) for d in shown["max_difference"]]
-    for column in ("rows", "distinct", "objective_matches"):
+    for column in ("rows", "distinct", "objective_matches", "unfinished"):
         shown[column] = [f"{int(c):,}" for c in shown[column]]
     rows = f"n = {int(own['rows'].max()):,} package-budget rows"
     caption = f"Exact solver audit against independent solvers; suite {results.info.audit}, {rows}."
@@ -191,14 +195,46 @@ def status_counts(results: Results, suite: None = None) -> Document:
     caption = f"Status of the exact solutions; suites {', '.join(suites)}, {rows}."
     notes = (
         "Package-budget rows (distinct instances: equal content and budget are one).",
-        "optimal: our solver closed its search; cross_checked: beside that, an independent solver proved the "
-        "same value; limit: not proven, no ratio.",
+        "optimal: our solver closed its search (and no independent solver finished within its limit); cross_checked: "
+        "beside that, one proved the same value; limit: not proven, no ratio.",
     )
     return Document(caption, frame, (Section("", shown.astype("str")),), notes)
 
 
-def published_document(frame: pd.DataFrame) -> Document:
-    """Every published value beside the one produced (rows of schema PUBLISHED)."""
+@table(when_run=lambda run: any(s.curve for s in run.suites))
+def curve_counts(results: Results, suite: None = None) -> Document:
+    """How many value-budget curves are proven, and how many of their points an independent solver confirms."""
+    frame = results.frame("curve_counts")
+    names = {"suite": "Suite", "cost_model": "Costs", "pool": "Pool", "k": "k", "saturation": "h", "solver": "Solver"}
+    counts = {
+        "curves": "Curves",
+        "unproven": "Not proven",
+        "jumps": "Jumps",
+        "points": "Points solved again",
+        "equal": "Equal",
+        "unfinished": "Stopped at its limit",
+    }
+    place = {s.name: i for i, s in enumerate(results.info.suites)}
+    frame = frame.assign(_place=frame["suite"].map(place)).sort_values(
+        ["_place", *names], kind="stable", ignore_index=True
+    )
+    frame = frame.drop(columns="_place")
+    shown = frame.assign(solver=[_SOLVERS.get(s, s) for s in frame["solver"]])
+    shown = shown.astype({c: "str" for c in names}).assign(**{c: [f"{n:,}" for n in frame[c]] for c in counts})
+    suites = ", ".join(dict.fromkeys(frame["suite"]))
+    n = int(frame.groupby([c for c in names if c != "solver"])["curves"].first().sum())
+    caption = f"OPT at every budget: curves and their check; suites {suites}, n = {n:,} curves."
+    notes = (
+        "A curve: OPT of one package and pool at every budget. Jumps: budgets at which OPT rises.",
+        "Points: of each distinct curve its end, and of some jumps, drawn by seed, the budget of the jump and the one "
+        "below. Declared budgets are checked besides, all of them (status counts).",
+    )
+    return Document(caption, frame, (Section("", shown.rename(columns=names | counts)),), notes)
+
+
+def published_document(frame: pd.DataFrame, natural_note: str = "") -> Document:
+    """Every published value beside the one produced (rows of schema PUBLISHED); `natural_note`: why suites that
+    are declared as the paper's give none (published_natural.natural_values)."""
     counts = frame["status"].map(lambda s: s if s in ("reproduced", "differs") else "needs data").value_counts()
     sections = []
     for item, part in frame.groupby("item", sort=False):
@@ -219,7 +255,8 @@ def published_document(frame: pd.DataFrame) -> Document:
     tally = ", ".join(f"{counts.get(s, 0)} {s}" for s in ("reproduced", "differs", "needs data"))
     suites = ", ".join(dict.fromkeys(frame["suite"]))
     caption = f"Published values against those produced; suites {suites}, n = {len(frame)} values: {tally}."
-    return Document(caption, frame, tuple(sections))
+    lead = (f"No value is taken of a suite without the counts of the paper's: {natural_note}.",) if natural_note else ()
+    return Document(caption, frame, tuple(sections), lead=lead)
 
 
 def _as_printed(value: float, decimals: int) -> str:
@@ -238,6 +275,11 @@ def _ratio_document(results: Results, suite: str, parts: Sequence[tuple[Setting,
             (r.writer, r.budget): f"{_interval(r.mean_ratio, r.ci_low, r.ci_high)}{_zero(r)}" for r in part.itertuples()
         }
         sections.append(Section(_name(info, setting), _grid(_writers(info, part), cells, _budget_heads(part))))
+        zero = part[part.groupby("budget")["opt_zero_n"].transform("max") > 0]
+        if len(zero):
+            cells = {(r.writer, r.budget): _number(r.mean_ratio_opt_positive) for r in zero.itertuples()}
+            heading = _join(_name(info, setting), "packages with OPT > 0 only")
+            sections.append(Section(heading, _grid(_writers(info, zero), cells, _budget_heads(zero))))
     tidy = pd.concat([part for _, part in parts])
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
     return Document(caption, _tidy(info, tidy), tuple(sections), (_INTERVAL, *_ratio_notes(info, tidy)))
@@ -267,7 +309,7 @@ def _grid(writers: Sequence[WriterInfo], cells: dict, heads: dict) -> pd.DataFra
 
 
 def _budget_heads(frame: pd.DataFrame) -> dict[int, str]:
-    return {budget: f"B = {budget}" for budget in sorted(set(frame["budget"]))}
+    return {budget: f"B = {budget:,}" for budget in sorted(set(frame["budget"]))}
 
 
 def _distributions(info: SuiteInfo, frame: pd.DataFrame) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from ..errors import InputError
 from ..table_io import write_text
-from . import natural_tables, tables  # noqa: F401  (fill the registry)
+from . import natural_tables, store_tables, tables  # noqa: F401  (fill the registry)
 from .registry import TABLES
 from .results import NothingToShow, Results
 from .tables import Document
@@ -21,7 +22,9 @@ def make(results: Results, name: str, suite: str | None) -> Document:
     """Table `name` of a suite (None: of the whole run); InputError where it is unknown or has no data."""
     if name not in TABLES:
         raise InputError(f"unknown table {name!r}; there are {sorted(TABLES)}")
-    return TABLES[name].function(results, suite)
+    document = TABLES[name].function(results, suite)
+    about = results.info.suite(suite).about if suite is not None else ""
+    return replace(document, notes=(*document.notes, about)) if about else document
 
 
 def _made_or_empty(results: Results, name: str, suite: str | None) -> Document:
@@ -49,8 +52,10 @@ def to_csv(document: Document) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    """Caption, sections, remarks."""
+    """Caption, leading remarks, sections, remarks."""
     blocks = [f"**{document.caption}**"]
+    if document.lead:
+        blocks.append("\n".join(f"- {remark}" for remark in document.lead))
     for section in document.sections:
         blocks += [f"### {section.heading}"] if section.heading else []
         blocks.append(_markdown_table(section.frame))
@@ -87,7 +92,9 @@ def to_latex(document: Document, label: str) -> str:
 
 
 def _latex_section(document: Document, heading: str, frame: pd.DataFrame, label: str) -> str:
-    caption = " ".join(part for part in (document.caption, heading and f"{heading}.", *document.notes) if part)
+    caption = " ".join(
+        part for part in (document.caption, heading and f"{heading}.", *document.lead, *document.notes) if part
+    )
     columns = "".join("r" if right else "l" for right in _numeric_columns(frame))
     rows = [" & ".join(map(_escape, row)) + r" \\" for row in frame.itertuples(index=False, name=None)]
     return "\n".join([

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import figures, natural_figures, natural_tables, tables  # noqa: F401  (fill the registries)
+from . import figures, natural_figures, natural_tables, store_figures, store_tables, tables  # noqa: F401  (fill the registries)
 from .registry import FIGURES, TABLES, Item
 from .results import RunInfo
 

@@ -18,7 +18,8 @@ it in int64, nothing is rounded: `InputError` where numbers would not fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numba import int64, njit, types
@@ -31,12 +32,17 @@ from .kernels import marginal_int
 OPTIMAL, LIMIT = "optimal", "limit"
 DEFAULT_NODE_LIMIT = 20_000_000
 
+_CROSSWISE = 2**32  # times a cost below 2^31 fits
+
 _i1 = int64[::1]
 
 
 @njit(types.boolean(int64, int64, int64, int64), cache=True)
 def _steeper(v1, c1, v2, c2):
-    """v1 / c1 > v2 / c2 for c > 0, exactly: quotients first, then remainders (each below c, c^2 fits)."""
+    """v1 / c1 > v2 / c2 for v >= 0 and 0 < c < 2^31, exactly: crosswise where the products fit, else quotients first,
+    then remainders (each below c)."""
+    if v1 < _CROSSWISE and v2 < _CROSSWISE:
+        return v1 * c2 > v2 * c1
     q1, q2 = v1 // c1, v2 // c2
     if q1 != q2:
         return q1 > q2
@@ -118,6 +124,26 @@ def _add(i, sign, cov_ptr, cov_unit, cov, z):
         z[cov_unit[r]] += sign * cov[r]
 
 
+@njit(types.boolean(int64, int64, _i1, _i1), cache=True)
+def _precedes(i, j, worth, cost):
+    if _steeper(worth[i], cost[i], worth[j], cost[j]):
+        return True
+    return i < j and not _steeper(worth[j], cost[j], worth[i], cost[i])
+
+
+@njit(types.void(_i1, int64, int64, _i1, _i1), cache=True)
+def _sink(heap, n, at, worth, cost):
+    """Move the candidate at a position of the heap (steepest first, then the first) down to its place."""
+    while 2 * at + 1 < n:
+        low = 2 * at + 1
+        if low + 1 < n and _precedes(heap[low + 1], heap[low], worth, cost):
+            low += 1
+        if not _precedes(heap[low], heap[at], worth, cost):
+            return
+        heap[at], heap[low] = heap[low], heap[at]
+        at = low
+
+
 @njit(
     int64(int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
@@ -125,23 +151,39 @@ def _add(i, sign, cov_ptr, cov_unit, cov, z):
 def _greedy(
     k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of, count, chosen
 ):
-    """Warm start: repeatedly the steepest feasible candidate. Fills chosen (0/1); returns its objective."""
+    """Warm start: repeatedly the steepest feasible candidate, the first of equally steep ones. Fills chosen (0/1);
+    returns its objective.
+
+    A heap holds what candidates were last seen to add; that only shrinks (F is submodular), so the top is the
+    steepest as soon as it is up to date.
+    """
+    scratch = np.empty((2, len(cost)), np.int64)
+    heap, worth, n = scratch[0], scratch[1], 0
+    for i in range(len(cost)):
+        worth[i] = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
+        if worth[i] > 0 and cost[i] <= budget:
+            heap[n] = i
+            n += 1
+    for at in range(n // 2 - 1, -1, -1):
+        _sink(heap, n, at, worth, cost)
     total, rem = 0, budget
-    while True:
-        pick, pick_v = -1, 0
-        for i in range(len(cost)):
-            if chosen[i] or cost[i] > rem or count[group_of[i]] >= k:
-                continue
+    while n > 0:
+        i = heap[0]
+        v = 0
+        if cost[i] <= rem and count[group_of[i]] < k:
             v = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
-            if v > 0 and (pick < 0 or _steeper(v, cost[i], pick_v, cost[pick])):
-                pick, pick_v = i, v
-        if pick < 0:
-            break
-        chosen[pick] = 1
-        count[group_of[pick]] += 1
-        _add(pick, 1, cov_ptr, cov_unit, cov, z)
-        total += pick_v
-        rem -= cost[pick]
+        if 0 < v < worth[i]:
+            worth[i] = v
+        else:
+            if v > 0:
+                chosen[i] = 1
+                count[group_of[i]] += 1
+                _add(i, 1, cov_ptr, cov_unit, cov, z)
+                total += v
+                rem -= cost[i]
+            n -= 1
+            heap[0] = heap[n]
+        _sink(heap, n, 0, worth, cost)
     z[:] = 0
     return total
 
@@ -184,16 +226,14 @@ def _solve(
     )
     have = greedy  # objective of `chosen`
     best = max(greedy, known) - 1  # so that the first optimum in tie-breaking order is found by the search itself
-    dv = np.empty(n, np.int64)
-    dc = np.empty(n, np.int64)
+    increments = np.empty((2, n), np.int64)
+    dv, dc = increments[0], increments[1]
     # One frame a chosen candidate: path[d] was chosen to enter frame d + 1; nxt[d] is the next to try there.
-    path = np.empty(n + 1, np.int64)
-    nxt = np.empty(n + 1, np.int64)
-    used = np.empty(n + 1, np.int64)
-    worth = np.empty(n + 1, np.int64)
-    count = np.empty(n + 1, np.int64)  # chosen in the group of path[d - 1]
-    limit_at = np.empty(n + 1, np.int64)  # bound on what frame d may still find
-    bounded = np.empty(n + 1, np.int64)  # group for which limit_at[d] was computed
+    frames = np.empty((7, n + 1), np.int64)
+    path, nxt, used, worth = frames[0], frames[1], frames[2], frames[3]
+    count = frames[4]  # chosen in the group of path[d - 1]
+    limit_at = frames[5]  # bound on what frame d may still find
+    bounded = frames[6]  # group for which limit_at[d] was computed
     d, nodes = 0, 1
     nxt[0], used[0], worth[0], count[0], bounded[0] = 0, 0, 0, 0, -1
     while d >= 0:
@@ -330,8 +370,7 @@ def _solve_range(
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(NamedTuple):
     """The best selection of one instance at one budget.
 
     `selection`: ascending candidate positions; value_int <= bound_int, equal exactly when status is
@@ -395,7 +434,7 @@ def solve_batch(
         nodes,
         chosen,
     )
-    return [_solution(b, p, budget, int(objective[p]), int(bound[p]), int(nodes[p]), chosen) for p in range(size)]
+    return _solutions(b, budget, objective, bound, nodes, chosen)
 
 
 def solve(instance: Instance, budget: int, k: int = 1, node_limit: int = DEFAULT_NODE_LIMIT) -> Solution:
@@ -403,26 +442,29 @@ def solve(instance: Instance, budget: int, k: int = 1, node_limit: int = DEFAULT
     return solve_batch(batch([instance]), budget, k, node_limit)[0]
 
 
-def _solution(b: Batch, p: int, budget: int, objective: int, bound: int, nodes: int, chosen: np.ndarray) -> Solution:
-    lo, hi = b.cand_at[p], b.cand_at[p + 1]
-    selection = np.flatnonzero(chosen[lo:hi])
-    cost = int(b.cost[lo:hi][selection].sum())
-    within = min(budget, int(b.cost[lo:hi].sum()))
-    value, rest = divmod(objective + cost, within + 1)
-    if rest:
-        raise ArithmeticError(f"instance {p}: objective {objective} is not value * {within + 1} - cost {cost}")
+def _solutions(b: Batch, budget: int, objective, bound, nodes, chosen) -> list[Solution]:
+    selected = np.flatnonzero(chosen)
+    first = np.searchsorted(selected, b.cand_at)  # of each instance's selected candidates
+    cost = np.diff(np.concatenate([[0], np.cumsum(b.cost[selected])])[first])
+    within = np.minimum(budget, b.total_cost)
+    value, rest = np.divmod(objective + cost, within + 1)
+    if rest.any():
+        p = int(np.flatnonzero(rest)[0])
+        raise ArithmeticError(f"instance {p}: objective {objective[p]} is not value * {within[p] + 1} - cost {cost[p]}")
     closed = objective == bound
     # value * (B + 1) - cost <= bound, cost <= B
-    bound_int = value if closed else (bound + within) // (within + 1)
-    return Solution(
-        OPTIMAL if closed else LIMIT, value, bound_int, int(b.scale[p]), cost, tuple(selection.tolist()), nodes
-    )
+    bound_int = np.where(closed, value, (bound + within) // (within + 1))
+    positions = (selected - np.repeat(b.cand_at[:-1], np.diff(first))).tolist()
+    selections = [tuple(positions[x:y]) for x, y in pairwise(first.tolist())]
+    status = [OPTIMAL if c else LIMIT for c in closed.tolist()]
+    columns = (value, bound_int, b.scale, cost)
+    return list(map(Solution, status, *(c.tolist() for c in columns), selections, nodes.tolist()))
 
 
 def _refuse_overflow(b: Batch, budget: int) -> None:
     """The objective is at most max_int * (B + 1): it must fit 62 bits, and cost^2 too."""
-    for p, (top, cost) in enumerate(zip(b.max_int.tolist(), b.total_cost.tolist(), strict=True)):
-        within = min(budget, cost)
+    # Python integers: the product may not fit 64 bits.
+    for p, (top, within) in enumerate(zip(b.max_int.tolist(), np.minimum(budget, b.total_cost).tolist(), strict=True)):
         if top * (within + 1) >= INT_LIMIT or within >= 2**31:
             raise InputError(
                 f"instance {p}: values up to {top} at budget {within} need {(top * (within + 1)).bit_length()} bits, "

@@ -7,7 +7,7 @@ unit is *modular*: its value is a constant of each option.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import comb
@@ -27,7 +27,8 @@ class Options:
     """Groups of options in exact integers, in the protocol's order (position by position, chosen first).
 
     `start` (groups + 1): options of group g are start[g]:start[g + 1]; `cost` and row-sparse coverage `ptr`,
-    `unit`, `cov` (options); `members`: the candidate positions of each option. The rest as in Instance.
+    `unit`, `cov` (options); `members`: the candidate positions of each option, None where option i
+    is candidate i. The rest as in Instance.
     """
 
     start: np.ndarray
@@ -35,21 +36,29 @@ class Options:
     ptr: np.ndarray
     unit: np.ndarray
     cov: np.ndarray
-    members: Sequence[tuple[int, ...]]
+    members: Sequence[tuple[int, ...]] | None
     weight: np.ndarray
     slope: np.ndarray
     intercept: np.ndarray
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.start, self.cost, self.ptr, self.unit, self.cov, self.weight, self.slope, self.intercept
+
+    def candidates(self, options: Iterable[int]) -> tuple[int, ...]:
+        """The candidate positions, ascending, of some options."""
+        members = self.members
+        return tuple(sorted(options if members is None else (i for option in options for i in members[option])))
+
 
 def options_of(instance: Instance, k: int) -> Options:
     """Every option of every group; InputError where k makes more than MAX_OPTIONS of them."""
-    start = instance.group_start.tolist()
     if k == 1:
-        members = [(i,) for i in range(len(instance.cost))]
         return Options(
-            instance.group_start, instance.cost, instance.cov_ptr, instance.cov_unit, instance.cov, members,
+            instance.group_start, instance.cost, instance.cov_ptr, instance.cov_unit, instance.cov, None,
             instance.weight, instance.slope, instance.intercept,
         )  # fmt: skip
+    start = instance.group_start.tolist()
     sizes = [sum(comb(b - a, s) for s in range(1, min(k, b - a) + 1)) for a, b in pairwise(start)]
     if sum(sizes) > MAX_OPTIONS:
         raise InputError(f"k = {k} makes {sum(sizes)} options of {len(instance.cost)} candidates; use a smaller k")
@@ -206,12 +215,10 @@ def components(start, ptr, unit, alive, coupled):
 
 def reduced(options: Options, budget: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(alive bool (options), coupled bool (units), base int64 (options)), to a fixed point."""
-    o = options
-    arrays = (o.start, o.cost, o.ptr, o.unit, o.cov, o.weight, o.slope, o.intercept)
-    alive = np.ones(len(o.cost), dtype=np.bool_)
-    coupled = np.zeros(len(o.weight), dtype=np.bool_)
-    base = np.zeros(len(o.cost), dtype=np.int64)
+    alive = np.ones(len(options.cost), dtype=np.bool_)
+    coupled = np.zeros(len(options.weight), dtype=np.bool_)
+    base = np.zeros(len(options.cost), dtype=np.int64)
     while True:
-        couple(*arrays, alive, coupled, base)
-        if not drop(*arrays, budget, alive, coupled, base):
+        couple(*options.arrays, alive, coupled, base)
+        if not drop(*options.arrays, budget, alive, coupled, base):
             return alive, coupled, base

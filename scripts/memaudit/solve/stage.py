@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from ..costs import DECLARED, cost_of_texts
 from ..objective import Instance, Saturation, scale
 from ..package import Package
 from ..pools import Pool
-from .bnb import Solution
-from .choose import solve_all
+from .bnb import LIMIT, OPTIMAL, Solution
+from .sweep import Curve, sweep
 
 
 def recost(packages: Sequence[Package], cost_model: str, parameters: Mapping[str, float] | None) -> list[Package]:
@@ -47,6 +48,15 @@ def instances_of(packages: Sequence[Package], pool: Pool, saturation: Saturation
     return [made[p.content_hash] for p in packages]
 
 
+@dataclass(frozen=True)
+class Solved:
+    """Columns of the tables `solutions`, `solution_selections` and `curves`."""
+
+    solutions: Mapping[str, Sequence]
+    selections: Mapping[str, Sequence]
+    curves: Mapping[str, Sequence]
+
+
 def solve_packages(
     packages: Sequence[Package],
     pools: Sequence[Pool],
@@ -54,61 +64,77 @@ def solve_packages(
     cost_model: str,
     k: int,
     saturation: Saturation,
-    budget_spec: str,
-    budget: int,
+    budgets: Mapping[int, str],
     node_limit: int,
-) -> tuple[dict[str, list], dict[str, list]]:
-    """Columns of tables `solutions` and `solution_selections` for every package and pool at one budget.
+    ends: Sequence[int] | None = None,
+) -> Solved:
+    """Every package and pool at all `budgets` (amount -> spelling); with `ends` also its curve, up to the package's
+    end (no rows without).
 
     An instance that several packages or pools share is solved once (nodes are those of that search).
     """
     per_pool = {pool.name: instances_of(packages, pool, saturation) for pool in pools}
     hashes = {id(i): i.hash for instances in per_pool.values() for i in instances}
-    first: dict[str, Instance] = {}
+    # Equal instances share a search, but for their curves' ends: a pool may leave two packages of unlike cost alike.
+    first: dict[tuple[str, int | None], Instance] = {}
     for instances in per_pool.values():
-        for instance in instances:
-            first.setdefault(hashes[id(instance)], instance)
-    solved: dict[str, Solution] = dict(zip(first, solve_all(list(first.values()), budget, k, node_limit), strict=True))
+        for instance, end in zip(instances, ends or [None] * len(packages), strict=True):
+            first.setdefault((hashes[id(instance)], end), instance)
+    swept = sweep(list(first.values()), list(budgets), k, node_limit, None if ends is None else [e for _, e in first])
+    found = dict(zip(first, swept, strict=True))
+    problem = {"cost_model": cost_model, "k": k, "saturation": saturation.name}
     positions = _kept_positions(packages, pools)
     solutions: dict[str, list] = defaultdict(list)
     selections: dict[str, list] = defaultdict(list)
-
-    def add(columns: dict[str, list], **values) -> None:
-        for name, value in values.items():
-            columns[name].append(value)
-
+    curves: list[dict[str, np.ndarray]] = []
     for pool in pools:
-        for package, instance in zip(packages, per_pool[pool.name], strict=True):
-            digest = hashes[id(instance)]
-            s = solved[digest]
-            key = {
-                "suite": package.suite,
-                "package_id": package.package_id,
-                "cost_model": cost_model,
-                "pool": pool.name,
-                "k": k,
-                "saturation": saturation.name,
-                "budget": budget,
-            }
-            add(
-                solutions,
-                **key,
-                budget_spec=budget_spec,
-                instance_hash=digest,
-                solution_id=f"{digest}.k{k}.{saturation.name}.{budget}",
-                status=s.status,
-                value_int=s.value_int,
-                bound_int=s.bound_int,
-                scale=s.scale,
-                value=s.value_int / s.scale,
-                cost=s.cost,
-                n_selected=len(s.selection),
-                nodes=s.nodes,
-            )
-            kept = positions[pool.name, package.content_hash]
-            for i in s.selection:
-                add(selections, **key, candidate_id=package.visible.candidate_ids[kept[i]])
-    return solutions, selections
+        for at, (package, instance) in enumerate(zip(packages, per_pool[pool.name], strict=True)):
+            digest, end = hashes[id(instance)], None if ends is None else ends[at]
+            one = found[digest, end]
+            own = {"suite": package.suite, "package_id": package.package_id, "pool": pool.name, **problem}
+            for (budget, spec), s in zip(budgets.items(), one.solutions, strict=True):
+                key = own | {"budget": budget}
+                names = {
+                    "budget_spec": spec,
+                    "instance_hash": digest,
+                    "solution_id": f"{digest}.k{k}.{saturation.name}.{budget}",
+                }
+                _add(solutions, **key, **names, **_solution_columns(s))
+                kept = positions[pool.name, package.content_hash]
+                for i in s.selection:
+                    _add(selections, **key, candidate_id=package.visible.candidate_ids[kept[i]])
+            if end is not None:
+                own |= {"distribution": package.distribution, "max_budget": end}
+                curves.append(_curve_columns(one.curve, instance.scale, own))
+    joined = {name: np.concatenate([c[name] for c in curves]) for name in curves[0]} if curves else {}
+    return Solved(solutions, selections, joined)
+
+
+def _add(columns: dict[str, list], **values) -> None:
+    for name, value in values.items():
+        columns[name].append(value)
+
+
+def _solution_columns(s: Solution) -> dict[str, int | float | str]:
+    return {
+        "status": s.status,
+        "value_int": s.value_int,
+        "bound_int": s.bound_int,
+        "scale": s.scale,
+        "value": s.value_int / s.scale,
+        "cost": s.cost,
+        "n_selected": len(s.selection),
+        "nodes": s.nodes,
+    }
+
+
+def _curve_columns(curve: Curve | None, scale: int, constants: Mapping[str, int | str]) -> dict[str, np.ndarray]:
+    """A row a breakpoint; without a proven curve the one of budget 0."""
+    budgets, values = (np.zeros(1, np.int64),) * 2 if curve is None else (curve.budgets, curve.values)
+    status = LIMIT if curve is None else OPTIMAL
+    constants = {**constants, "scale": scale, "status": status}
+    rows = {name: np.full(len(budgets), value) for name, value in constants.items()}
+    return {**rows, "budget": budgets, "value_int": values, "value": values / scale}
 
 
 def _kept_positions(packages: Sequence[Package], pools: Sequence[Pool]) -> dict[tuple[str, str], np.ndarray]:

@@ -1,4 +1,4 @@
-"""What every writer keeps of every package of a suite at one budget."""
+"""What every writer keeps of every package of a suite at each budget."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def kept(
     pools: Mapping[str, Pool],
     saturation: Saturation,
     k: int,
-    budget: int,
-    optima: Optima,
-) -> Iterator[tuple[Writer, list[Package], list[list[int]]]]:
-    """For each writer: the packages it is scored on and, a package, its positions (ascending, feasible).
+    optima: Mapping[int, Optima],
+) -> Iterator[tuple[Writer, int, list[Package], list[list[int]]]]:
+    """For each writer and budget of `optima`: the packages it is scored on and, a package, its positions (ascending,
+    feasible).
 
     A writer that fits itself trains on the even-seed packages of `training` and is scored on odd seeds only.
     """
@@ -38,19 +38,22 @@ def kept(
         if writer.learns:
             examples = [pools[writer.pool](p) for p in training if is_training(p)]
             parameters = fitted(writer, examples, saturation)
-        scored, selections = [], []
-        for package, (inner, instance, positions) in zip(packages, restricted[writer.pool], strict=True):
-            if writer.learns and not is_held_out(package):
-                continue
-            if writer.rule.sees == "solution":
-                index = {c: i for i, c in enumerate(package.visible.candidate_ids)}
-                chosen = [index[c] for c in optima.get((writer.pool, package.package_id), ())]
-                selection = check_feasible(package, chosen, budget, writer.name, k)
-            else:
-                selection = [int(positions[i]) for i in run(writer, inner, instance, budget, parameters)]
-            scored.append(package)
-            selections.append(selection)
-        yield writer, scored, selections
+        scored = [
+            (package, own)
+            for package, own in zip(packages, restricted[writer.pool], strict=True)
+            if not writer.learns or is_held_out(package)
+        ]
+        for budget, solved in optima.items():
+            selections = []
+            for package, (inner, instance, positions) in scored:
+                if writer.rule.sees == "solution":
+                    index = {c: i for i, c in enumerate(package.visible.candidate_ids)}
+                    chosen = [index[c] for c in solved.get((writer.pool, package.package_id), ())]
+                    selection = check_feasible(package, chosen, budget, writer.name, k)
+                else:
+                    selection = [int(positions[i]) for i in run(writer, inner, instance, budget, parameters)]
+                selections.append(selection)
+            yield writer, budget, [package for package, _ in scored], selections
 
 
 def _restricted(

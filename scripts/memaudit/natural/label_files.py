@@ -1,0 +1,130 @@
+"""Label files of the passes (`labelling`), as they were kept, checked before packages are made of them (`labelled`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..errors import InputError
+from .labelling import CORRECTIONS, LEVELS, TYPES, VERDICTS
+
+# Key -> type, of a row of each pass and of what stands in its lists.
+_ROWS: dict[str, dict[str, type]] = {
+    "a1": {"session": str, "units": list, "candidates": list},
+    "a2": {"query": str, "required": list, "derived": list, "stale": list, "coverage": list},
+    "b": {"query": str, "verdict": str, "reason": str, "required": list, "cells": list},
+    "corrections": {"what": str, "unit": str},
+}
+_UNIT = {"unit": str, "kind": str, "text": str, "pointer": dict}
+_CANDIDATE = {"candidate": str, "type": str, "text": str}
+_CORRECTION: dict[str, dict[str, type]] = {
+    "coverage": {"query": str, "candidate": str},
+    "unit_text": {"text": str},
+    "unit_kind": {"unit_kind": str},
+    "quote": {"pointer": dict},
+}
+_FIX = "take the file from the release again"
+
+Placed = Sequence[tuple[str, Any]]
+
+
+def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
+    """Refuse labels that are not those of the sessions and queries of `index` (`labelled.index_of`).
+
+    `rows`: pass (a1, a2, b, corrections) -> (where the row stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
+    Raises InputError, naming the place and the id, on a row that is not of its pass's form, a session or query
+    without a row or with two, and a unit or candidate that is none of the row's query.
+    """
+    made = _each_once("a1", "session", index["sessions"], rows["a1"])
+    units = {s: [f"{s}.{u['unit']}" for u in _parts(where, row, "units", _UNIT)] for s, (where, row) in made.items()}
+    candidates = {}
+    for s, (where, row) in made.items():
+        parts = _parts(where, row, "candidates", _CANDIDATE)
+        for part in parts:
+            _known(where, "type", part["type"], TYPES)
+        candidates[s] = [*([f"{s}.raw"] if units[s] else []), *(f"{s}.{c['candidate']}" for c in parts)]
+    labelled = _each_once("a2", "query", index["queries"], rows["a2"])
+    judged = _each_once("b", "query", index["queries"], rows["b"])
+    names: dict[str, tuple[set[str], set[str]]] = {}
+    for query, (where, row) in labelled.items():
+        sessions = index["queries"][query]["sessions"]
+        derived = _parts(where, row, "derived", {**_UNIT, "session": str})
+        for unit in derived:
+            _known(where, "session", unit["session"], sessions)
+        own = {u for s in sessions for u in units[s]} | {f"{query}.{u['unit']}" for u in derived}
+        names[query] = ({c for s in sessions for c in candidates[s]}, own)
+        _labels_of_query(where, row, ("required", "stale"), "coverage", *names[query])
+    for query, (where, row) in judged.items():
+        _known(where, "verdict", row["verdict"], VERDICTS)
+        _labels_of_query(where, row, ("required",), "cells", *names[query])
+    every_unit = {unit for _, own in names.values() for unit in own}
+    for where, row in rows["corrections"]:
+        _correction(where, row, names, every_unit)
+
+
+def _each_once(labelling_pass: str, key: str, wanted: Iterable[str], rows: Placed) -> dict[str, tuple[str, Mapping]]:
+    """Session or query -> (place, row), in the order of `wanted`."""
+    found: dict[str, tuple[str, Mapping]] = {}
+    wanted = dict.fromkeys(wanted)
+    for where, row in rows:
+        _form(where, row, _ROWS[labelling_pass])
+        _known(where, key, row[key], wanted)
+        if row[key] in found:
+            raise InputError(f"{where}: {key} {row[key]} stands already at {found[row[key]][0]}; {_FIX}")
+        found[row[key]] = (where, row)
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise InputError(f"labels/{labelling_pass}: {key} {missing[0]} has no row ({len(missing)} have none); {_FIX}")
+    return {name: found[name] for name in wanted}
+
+
+def _form(where: str, row: Any, keys: Mapping[str, type]) -> None:
+    if not isinstance(row, Mapping):
+        raise InputError(f"{where}: not an object; {_FIX}")
+    for key, kind in keys.items():
+        if not isinstance(row.get(key), kind):
+            state = "is missing" if key not in row else f"is no {kind.__name__}"
+            raise InputError(f"{where}: {key} {state}; {_FIX}")
+
+
+def _parts(where: str, row: Mapping, key: str, keys: Mapping[str, type]) -> list[Mapping]:
+    for n, part in enumerate(row[key], start=1):
+        _form(f"{where}: {key} {n}", part, keys)
+    return row[key]
+
+
+def _known(where: str, key: str, name: Any, known: Iterable[str]) -> None:
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"{where}: {key} {name!r} is not known here; {_FIX}")
+
+
+def _labels_of_query(
+    where: str, row: Mapping, lists: Iterable[str], cells: str, candidates: set[str], units: set[str]
+) -> None:
+    where = f"{where}: query {row['query']}"
+    for key in lists:
+        for unit in row[key]:
+            _known(where, f"{key} unit", unit, units)
+    for cell in row[cells]:
+        if not isinstance(cell, list) or len(cell) != 3:
+            raise InputError(f"{where}: {cells} holds {cell!r}, not [candidate, unit, value]; {_FIX}")
+        _cell(f"{where}: {cells}", *cell, candidates, units)
+
+
+def _cell(where: str, candidate: Any, unit: Any, value: Any, candidates: set[str], units: set[str]) -> None:
+    _known(where, "candidate", candidate, candidates)
+    _known(where, "unit", unit, units)
+    if isinstance(value, bool) or value not in (0, *LEVELS):
+        raise InputError(f"{where}: value {value!r} of {candidate}, {unit} is none of 0, 0.5, 1; {_FIX}")
+
+
+def _correction(where: str, row: Any, names: Mapping[str, tuple[set[str], set[str]]], every_unit: set[str]) -> None:
+    _form(where, row, _ROWS["corrections"])
+    what = row["what"]
+    _known(where, "what", what, CORRECTIONS)
+    _form(where, row, _CORRECTION[what])
+    if what == "coverage":
+        _known(where, "query", row["query"], names)
+        _cell(f"{where}: query {row['query']}", row["candidate"], row["unit"], row.get("value"), *names[row["query"]])
+    else:
+        _known(where, "unit", row["unit"], every_unit)

@@ -1,0 +1,93 @@
+"""Many instances at many budgets in one pass: a curve instead of a search for each budget, where it closes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..batch import batch
+from ..objective import Instance
+from .bnb import OPTIMAL, Solution, solve_batch
+from .choose import on_curve, quick_nodes, solve_all
+from .frontier import DEFAULT_WORK_LIMIT, Frontier, LimitReached, frontier
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """OPT at every budget 0 .. end: `values[j]` from `budgets[j]` on, both int64 and rising from 0."""
+
+    budgets: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One instance: a solution a budget asked for; its curve, where it was asked for and proven."""
+
+    solutions: tuple[Solution, ...]
+    curve: Curve | None = None
+
+
+def sweep(
+    instances: Sequence[Instance],
+    budgets: Sequence[int],
+    k: int,
+    node_limit: int,
+    ends: Sequence[int] | None = None,
+    work_limit: int = DEFAULT_WORK_LIMIT,
+) -> list[Swept]:
+    """Each instance's optima at `budgets` (see `choose.solve_all`) and, with `ends`, its curve up to its end.
+
+    A short branch and bound is tried at every budget. What it leaves open is read off one curve up to the largest
+    such budget; where that does not close within `work_limit`, each budget is solved by itself. Raises RuntimeError
+    where curve and search prove different values, which would be a fault of ours.
+    """
+    together = batch(instances)
+    few = min(node_limit, quick_nodes(max((len(i.cost) for i in instances), default=1)))
+    quick = [solve_batch(together, budget, k, few) for budget in budgets]
+    swept = []
+    for at, instance in enumerate(instances):
+        found = [solutions[at] for solutions in quick]
+        end = None if ends is None else ends[at]
+        swept.append(_finish(instance, found, budgets, k, node_limit, end, work_limit))
+    return swept
+
+
+def _finish(
+    instance: Instance,
+    found: list[Solution],
+    budgets: Sequence[int],
+    k: int,
+    node_limit: int,
+    end: int | None,
+    work_limit: int,
+) -> Swept:
+    still_open = [b for b, s in zip(budgets, found, strict=True) if s.status != OPTIMAL]
+    asked = still_open if end is None else [*still_open, end]
+    curve = _closed(instance, max(asked), k, work_limit) if asked else None
+    for j, budget in enumerate(budgets):
+        if found[j].status != OPTIMAL:
+            if curve is not None:
+                found[j] = on_curve(curve, instance, found[j], budget)
+            else:
+                found[j] = solve_all([instance], budget, k, node_limit, work_limit)[0]
+        if curve is not None and budget <= curve.max_budget and curve.at(budget)[0] != found[j].value_int:
+            raise RuntimeError(
+                f"instance {instance.hash}, budget {budget}, k = {k}: branch and bound proves {found[j].value_int}, "
+                f"the curve {curve.at(budget)[0]}; one of them is wrong, please report this"
+            )
+    return Swept(tuple(found), None if curve is None or end is None else _up_to(curve, end))
+
+
+def _closed(instance: Instance, end: int, k: int, work_limit: int) -> Frontier | None:
+    try:
+        return frontier(instance, end, k, work_limit)
+    except LimitReached:
+        return None
+
+
+def _up_to(curve: Frontier, end: int) -> Curve:
+    n = int(np.searchsorted(curve.budgets, end, side="right"))
+    return Curve(curve.budgets[:n], curve.values[:n])

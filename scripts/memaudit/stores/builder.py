@@ -1,0 +1,222 @@
+"""Collects the memories of one store from an adapter, and counts what becomes of every row."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from ..errors import InputError, shown
+from .model import MEMORY, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
+from .times import to_utc
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# Every time of a store within this span is the time of an import, not of what the memories say.
+_IMPORT_SPAN = timedelta(seconds=1)
+
+
+class Builder:
+    """One store in the making.
+
+    An adapter goes through `rows(...)` and ends each row in one `add`, `tombstone` or `skip`.
+    """
+
+    def __init__(self, system: str, format_name: str, options: IngestOptions):
+        self.options = options
+        self.notes: Counter[str] = Counter()
+        self._system, self._format = system, format_name
+        self._memories: list[Memory] = []
+        self._read = self._kept = self._tombstones = 0
+        self._skipped: Counter[str] = Counter()
+        self._warnings: dict[str, tuple[int, str]] = {}
+        self._partial: list[str] = []
+        self._ids: Counter[str] = Counter()
+
+    def rows(self, rows: Iterable[Any], what: str = "row") -> Iterator[Mapping[str, Any]]:
+        """The objects among `rows`, each counted as read; anything else is skipped with a warning."""
+        for number, row in enumerate(rows, start=1):
+            self._read += 1
+            if isinstance(row, Mapping):
+                yield row
+            else:
+                self.skip(f"{what} is no object", f"{what} {number} is {shown(row)}")
+
+    def count_row(self) -> int:
+        """Count a row that is not one of `rows`; its position."""
+        self._read += 1
+        return self._read - 1
+
+    def skip(self, reason: str, detail: str | None = None, count: int = 1) -> None:
+        """The current row gives no memory. With `detail` it is odd, and a warning besides."""
+        self._skipped[reason] += count
+        if detail is not None:
+            self.warn(reason, detail, count)
+
+    def faults(self, faults: Iterable[tuple[str, str]]) -> None:
+        """Rows that could not even be parsed: (reason, detail)."""
+        for reason, detail in faults:
+            self._read += 1
+            self.skip(reason, detail)
+
+    def warn(self, kind: str, detail: str, count: int = 1) -> None:
+        before, first = self._warnings.get(kind, (0, _clean(detail)))
+        self._warnings[kind] = (before + count, first)
+
+    def partial(self, reason: str) -> None:
+        """The export is not the whole store."""
+        self._partial.append(reason)
+
+    def time(self, value: Any, read: Callable[[Any], datetime | None] = to_utc) -> datetime | None:
+        """The time, or None with a warning where it cannot be read."""
+        try:
+            return read(value)
+        except ValueError as error:
+            self.warn("unreadable time", str(error))
+            return None
+
+    def row_time(self, row: Mapping, *keys: str, read: Callable[[Any], datetime | None] = to_utc) -> datetime | None:
+        """The time under `time_key`, if one is configured, else under the first of `keys` that holds one."""
+        keys = (self.options.time_key,) if self.options.time_key else keys
+        values = (lookup(row, key) for key in keys)
+        return self.time(next((v for v in values if v not in (None, "")), None), read)
+
+    def add(self, memory_id: Any, text: Any, *, view: str = "", **more) -> bool:
+        """Keep the current row; False where it is skipped: without text, or, with a warning, of another type.
+
+        `more`: fields of Memory.
+        """
+        return self._add(memory_id, {view: text}, MEMORY, more)
+
+    def add_views(self, memory_id: Any, texts: Mapping[str, Any], **more) -> bool:
+        """`add` of one memory under several views, view -> text; views without text are left out."""
+        return self._add(memory_id, texts, MEMORY, more)
+
+    def tombstone(self, memory_id: Any, text: str, **more) -> bool:
+        """Keep the current row as a tombstone, if these are wanted."""
+        if not self.options.tombstones:
+            self.skip("tombstone, switched off")
+            return False
+        return self._add(memory_id, {"": text}, TOMBSTONE, more)
+
+    def _add(self, memory_id: Any, texts: Mapping[str, Any], kind: str, more: dict[str, Any]) -> bool:
+        position = self._read - 1
+        odd = next((text for text in texts.values() if not isinstance(text, str | None)), None)
+        if odd is not None:
+            self.skip("text is no string", f"row {position + 1}: {shown(odd)}")
+            return False
+        views = {view: text for view, text in texts.items() if text and text.strip()}
+        if not views:
+            self.skip("no text")
+            return False
+        name = self._unique(self._id(memory_id, position))
+        more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}
+        group = more.pop("group", None) or name
+        for view, text in views.items():
+            memory = Memory(name, self._text(text), position, group, view=view, representation_type=kind, **more)
+            self._memories.append(memory)
+        if kind == MEMORY:
+            self._kept += 1
+        else:
+            self._tombstones += 1
+        return True
+
+    def _id(self, memory_id: Any, position: int) -> str:
+        if isinstance(memory_id, int) and not isinstance(memory_id, bool):
+            memory_id = str(memory_id)
+        if isinstance(memory_id, str) and memory_id:
+            return _clean(memory_id)
+        self.warn("no id", f"row {position + 1}: id is {shown(memory_id)}; it is called row-{position + 1}")
+        return f"row-{position + 1}"
+
+    def _unique(self, name: str) -> str:
+        """The id; a repeated one gets its number, so that no memory is lost or mistaken for another."""
+        self._ids[name] += 1
+        number = self._ids[name]
+        if number == 1:
+            return name
+        self.warn("repeated id", f"{name} stands again; it is called {name}#{number}")
+        return self._unique(f"{name}#{number}")
+
+    def _text(self, text: str) -> str:
+        clean = _clean(text)
+        if clean != text:
+            self.warn("half a surrogate pair", f"replaced by U+FFFD in {shown(clean)}")
+        return clean
+
+    def finish(self, instance_id: str | None) -> Ingest:
+        """The store and its report. InputError in strict mode where the export is partial or there is a warning."""
+        instance_id = None if instance_id is None else _clean(instance_id)
+        self._warn_of_import_times()
+        self._warn_of_users()
+        name = self.options.name or self._system
+        report = IngestReport(
+            name,
+            self._system,
+            self._format,
+            instance_id,
+            self._read,
+            self._kept,
+            self._tombstones,
+            _duplicates(self._memories),
+            dict(sorted(self._skipped.items())),
+            dict(sorted(self._warnings.items())),
+            tuple(self._partial),
+            dict(sorted(self.notes.items())),
+        )
+        if self.options.strict and (report.partial or report.warnings):
+            raise InputError(f"refused in strict mode; mend the export, or read it without strict:\n{report}")
+        return Ingest(Store(name, self._system, instance_id, tuple(in_time_order(self._memories))), report)
+
+    def _warn_of_import_times(self) -> None:
+        times = [m.time for m in self._memories if m.time is not None and m.representation_type == MEMORY]
+        if len(times) > 1 and max(times) - min(times) <= _IMPORT_SPAN:
+            self.warn(
+                "times of an import",
+                f"all {len(times)} times lie within one second of {min(times).isoformat()}; where the true times "
+                f"stand under another key, name it as time_key",
+            )
+
+    def _warn_of_users(self) -> None:
+        users = sorted({m.user_id for m in self._memories if m.user_id is not None})
+        if len(users) > 1:
+            self.warn("several users", f"{shown(users)}; export one, or split the rows by instance_key", len(users))
+
+
+def in_time_order(memories: Iterable[Memory]) -> list[Memory]:
+    """By time, equal times by position; memories without a time keep their place in the export."""
+    listed = sorted(memories, key=lambda m: m.position)
+    dated = iter(sorted((m for m in listed if m.time is not None), key=lambda m: m.time))
+    return [m if m.time is None else next(dated) for m in listed]
+
+
+def lookup(row: Any, key: str) -> Any:
+    """The value under a dotted key ("metadata.timestamp"); a key that stands in the row as it is comes first."""
+    if isinstance(row, Mapping) and key in row:
+        return row[key]
+    for part in key.split("."):
+        if not isinstance(row, Mapping) or part not in row:
+            return None
+        row = row[part]
+    return row
+
+
+def first_of(row: Mapping, *keys: str) -> Any:
+    """The first value under `keys` that is not None."""
+    return next((row[key] for key in keys if row.get(key) is not None), None)
+
+
+def some_of(row: Mapping, *keys: str) -> dict[str, Any]:
+    """What the row holds under `keys`; null, empty lists and objects left out."""
+    return {key: row[key] for key in keys if row.get(key) not in (None, [], {}, "")}
+
+
+def _clean(text: str) -> str:
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def _duplicates(memories: Iterable[Memory]) -> int:
+    texts = [(m.view, m.representation_type, unicodedata.normalize("NFC", m.text)) for m in memories]
+    return len(texts) - len(set(texts))

@@ -1,0 +1,239 @@
+"""Files of exported stores, read once and in pieces: JSON, JSON lines (both plain or gzipped), CSV, Parquet, Markdown.
+
+Nothing here trusts a file. Sizes are limited before they cost memory, embeddings are emptied on the way
+(`json_slim`), and a line that cannot be read is a counted fault of its own where lines are independent.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import InputError, shown
+from ..natural import strict_json
+from .ingest import Document
+from .json_slim import Dropped, slim
+from .model import MAX_PARSED
+from .refused import refused_bytes
+
+JSON, LINES, TEXT = (".json", ".af"), (".jsonl", ".ndjson"), (".md", ".markdown")
+SUFFIXES = (*JSON, *LINES, *TEXT, ".csv", ".parquet")
+# One row (a JSON line, a CSV field): far more than a memory, far less than what hurts.
+MAX_ROW = 16 << 20
+# Of the file (unzipped), embeddings included.
+MAX_FILE = 8 << 30
+_CHUNK = 1 << 20
+_BATCH_ROWS = 1024
+
+
+def kind_of(name: str) -> str | None:
+    """The suffix of `SUFFIXES` that a file name has, .gz left out; None where it has none."""
+    plain = name.lower().removesuffix(".gz")
+    return next((suffix for suffix in SUFFIXES if plain.endswith(suffix)), None)
+
+
+def read_document(path: str | Path, columns: Collection[str] = (), max_bytes: int = MAX_PARSED) -> Document:
+    """The file, parsed. `columns`: those of a CSV or Parquet file that are read, others are noted.
+
+    Raises InputError naming the file (and the line or column) on one that is missing, of no known kind, refused
+    (`refused`), too large, or not valid where a fault cannot be kept to one line.
+    """
+    path = Path(path)
+    head = b"".join(_chunks(path, 16, limit=16))
+    reason = refused_bytes(head, path.name)
+    if reason:
+        raise InputError(f"{path}: {reason}")
+    kind = kind_of(path.name)
+    if kind is None:
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)} (or .gz); rename it after what it holds")
+    if kind == ".parquet":
+        return _parquet(path, columns, max_bytes)
+    if kind == ".csv":
+        return _csv(path, columns, max_bytes)
+    if kind in LINES:
+        return _json_lines(path, max_bytes)
+    data = bytearray()
+    dropped = Dropped()
+    chunks = _chunks(path)
+    for chunk in chunks if kind in TEXT else slim(chunks, dropped):
+        data += chunk
+        _refuse_size(path, len(data), max_bytes)
+    text = _decoded(bytes(data), str(path))
+    if kind in TEXT:
+        return Document(text, str(path), is_text=True)
+    return Document(_json(text, str(path)), str(path), notes=_notes(dropped))
+
+
+def _chunks(path: Path, size: int = _CHUNK, limit: int = -1) -> Iterator[bytes]:
+    """The file's bytes, unzipped, at most `limit` of them (-1: all); InputError names the file and the fix."""
+    read = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            while (limit < 0 or read < limit) and (chunk := file.read(size)):
+                read += len(chunk)
+                if read > MAX_FILE:
+                    raise InputError(f"{path}: more than {MAX_FILE} bytes; export it without embeddings, or split it")
+                yield chunk
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: not a whole gzip file ({error}); fetch or pack it again") from error
+    except OSError as error:
+        raise InputError(f"{path}: not readable ({error.strerror}); check name and permissions") from error
+
+
+def _refuse_size(path: Path, size: int, most: int) -> None:
+    if size > most:
+        raise InputError(
+            f"{path}: more than {most} bytes without embeddings; split it into a folder of one file an example, "
+            f"or raise max_bytes (parsed JSON takes up to thirty times its size in memory)"
+        )
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return strict_json.loads(text)
+    except json.JSONDecodeError as error:
+        hint = "one object a line belongs in a .jsonl file" if error.msg == "Extra data" else "is it cut off?"
+        raise InputError(
+            f"{where}: invalid JSON at line {error.lineno}, column {error.colno}: {error.msg}; {hint}"
+        ) from error
+    except RecursionError as error:
+        raise InputError(f"{where}: JSON nested too deeply; no memory export is") from error
+    except ValueError as error:
+        raise InputError(f"{where}: JSON that cannot be read ({_short(error)}); correct the file") from error
+
+
+def _notes(dropped: Dropped) -> dict[str, int]:
+    if not dropped.arrays:
+        return {}
+    return {"numeric arrays (embeddings) left out": dropped.arrays, "bytes of them": dropped.bytes}
+
+
+# ---- lines
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    """(number from 1, line); None for one of more than `MAX_ROW` bytes. Only \\n ends a line."""
+    number, pieces, size = 1, [], 0
+    for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for piece in whole:
+            size += len(piece)
+            yield number, b"".join([*pieces, piece]) if size <= MAX_ROW else None
+            number, pieces, size = number + 1, [], 0
+        size += len(rest)
+        pieces = [*pieces, rest] if size <= MAX_ROW else []
+    if size:
+        yield number, b"".join(pieces) if size <= MAX_ROW else None
+
+
+def _json_lines(path: Path, max_bytes: int) -> Document:
+    dropped, size = Dropped(), 0
+    rows: list[Any] = []
+    faults: list[tuple[str, str]] = []
+    crowded = 0
+    for number, line in _lines(slim(_chunks(path), dropped)):
+        if line is None:
+            faults.append(("line too long", f"line {number} has more than {MAX_ROW} bytes"))
+            continue
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if line.strip():
+            size += len(line)
+            _refuse_size(path, size, max_bytes)
+            found = _values(line, number, faults)
+            crowded += len(found) > 1
+            rows += found
+    if faults and not rows:
+        reason, detail = faults[0]
+        raise InputError(f"{path}: no line could be read ({reason}: {detail}); write one JSON object a line")
+    notes = {"lines that hold several values": crowded} if crowded else {}
+    return Document(rows, str(path), tuple(faults), {**notes, **_notes(dropped)})
+
+
+def _values(line: bytes, number: int, faults: list[tuple[str, str]]) -> list[Any]:
+    """The values of a line, one as it should be; of a damaged line those before the damage, which is a fault."""
+    found: list[Any] = []
+    try:
+        for value in strict_json.values(line.decode("utf-8")):
+            found.append(value)
+    except RecursionError:
+        faults.append(("line nested too deeply", f"line {number}"))
+    except ValueError as error:
+        begins = shown(line[:60].decode("utf-8", "replace"))
+        faults.append(("line that is no JSON", f"line {number} ({_short(error)}); it begins {begins}"))
+    return found
+
+
+def _short(error: Exception) -> str:
+    return str(error)[:200]
+
+
+# ---- tables
+
+
+def _csv(path: Path, columns: Collection[str], max_bytes: int) -> Document:
+    rows: list[dict[str, Any]] = []
+    size = 0
+    before = csv.field_size_limit(MAX_ROW)
+    try:
+        reader = csv.reader(_text_lines(path), strict=True)
+        header = next(reader, [])
+        if len(set(header)) < len(header):
+            raise InputError(f"{path}: line 1: a column name stands twice; rename one")
+        read = [(i, name) for i, name in enumerate(header) if name in columns]
+        for cells in reader:
+            if len(cells) != len(header) and cells:
+                raise InputError(f"{path}: line {reader.line_num}: {len(cells)} cells under {len(header)} columns")
+            if cells:
+                row = {name: cells[i] for i, name in read}
+                size += sum(map(len, row.values()))
+                _refuse_size(path, size, max_bytes)
+                rows.append(row)
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: not valid CSV ({error}); correct it") from error
+    finally:
+        csv.field_size_limit(before)
+    return Document(rows, str(path), notes=_columns_note(header, columns))
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    for number, line in _lines(_chunks(path)):
+        if line is None:
+            raise InputError(f"{path}: line {number} has more than {MAX_ROW} bytes; split the file or drop columns")
+        yield _decoded(line, f"{path}: line {number}") + "\n"
+
+
+def _parquet(path: Path, columns: Collection[str], max_bytes: int) -> Document:
+    rows: list[dict[str, Any]] = []
+    size = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            read = [name for name in names if name in columns]
+            for batch in file.iter_batches(_BATCH_ROWS, columns=read):
+                size += batch.nbytes
+                _refuse_size(path, size, max_bytes)
+                rows += batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not a readable Parquet file ({_short(error)}); write it again") from error
+    return Document(rows, str(path), notes=_columns_note(names, columns))
+
+
+def _columns_note(names: Collection[str], columns: Collection[str]) -> dict[str, int]:
+    others = sum(name not in columns for name in names)
+    return {"columns not read": others} if others else {}

@@ -1,0 +1,223 @@
+"""From parsed files to stores: whose format it is, which examples it holds, and what each one keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import InputError, shown
+from ..natural import strict_json
+from .adapters import ADAPTERS
+from .builder import Builder, lookup
+from .generic import check_columns
+from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
+from .refused import refused_json
+from .registry import Adapter, guess, named, rows_under
+
+_ROW_LISTS = ("results", "edges", "items", "memories", "rows", "data")
+_SHOWN_IDS = 5
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file, parsed. content: JSON, a list of rows, or text; where: the file, for messages; faults: (reason,
+    detail) of each line that could not be read; notes: what was left out, with counts; is_text: no JSON."""
+
+    content: Any
+    where: str
+    faults: tuple[tuple[str, str], ...] = ()
+    notes: Mapping[str, int] = field(default_factory=dict)
+    is_text: bool = False
+
+
+def ingest(
+    document: Document,
+    options: IngestOptions = DEFAULT_OPTIONS,
+    parts: Mapping[str, Document] | None = None,
+    default_id: str | None = None,
+) -> list[Ingest]:
+    """The stores in a document, in its order.
+
+    Which example a store is of: `instance_id` of the options; key `instance_id` beside the store or in every row
+    (or the rows' `instance_key`); the key of a map example id -> store; else `default_id` (a file's name in a
+    folder of them); else none. Raises InputError naming the file on an unknown or refused format, a repeated
+    example, and, in strict mode, on a partial export or any warning.
+    """
+    check_columns(options.columns)
+    parts = dict(parts or {})
+    try:
+        content = document.content if document.is_text else _unwrapped(document.content)
+        reason = refused_json(content)
+        if reason:
+            raise InputError(reason)
+        adapter = named(options.format) if options.format else None
+        if adapter is None and options.columns:
+            adapter = named("generic")
+        found = list(_stores(content, adapter, options))
+        _refuse_repeats(i for i, _ in found)
+        if parts and len(found) > 1:
+            raise InputError(f"the file holds {len(found)} stores and further files belong to one; give each its own")
+        # An empty list may be of any format: it is of the others'.
+        adapter = adapter or _guessed(next((c for _, c in found if c != []), []), parts)
+        faults, notes = document.faults, {**document.notes}
+        out = []
+        for instance_id, own in found:
+            out.append(_read(own, adapter, options, parts, faults, notes, instance_id or default_id))
+            faults, notes = (), {}
+        return out
+    except InputError as error:
+        raise InputError(f"{document.where}: {error}") from error
+
+
+def _unwrapped(content: Any) -> Any:
+    """Some agent files are a JSON string that holds the JSON."""
+    if not isinstance(content, str):
+        return content
+    try:
+        return strict_json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the JSON is one string, and what it holds is no JSON ({shown(str(error))})") from error
+
+
+def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:
+    if content == {} and parts:
+        return next(a for a in ADAPTERS.values() if set(parts) & set(a.parts))
+    found = guess(content)
+    if found is None:
+        held = f"an object with the keys {shown(sorted(content)[:8])}" if isinstance(content, Mapping) else "no store"
+        raise InputError(
+            f"no known format ({held}); name one of {', '.join(sorted(ADAPTERS))}, or give a column map for rows "
+            f"of your own"
+        )
+    return found
+
+
+def _read(content, adapter, options, parts, faults, notes, instance_id) -> Ingest:
+    adapter.view(options.view)  # InputError where it has none such
+    for part in parts:
+        if part not in adapter.parts:
+            has = ", ".join(adapter.parts) or "none"
+            raise InputError(f"part {part!r}: format {adapter.name} takes the parts {has}")
+    builder = Builder(adapter.system, adapter.name, options)
+    adapter.read(content, builder, {name: part.content for name, part in parts.items()})
+    builder.faults(fault for source in (faults, *(part.faults for part in parts.values())) for fault in source)
+    for source in (notes, *(part.notes for part in parts.values())):
+        builder.notes.update(source)
+    return builder.finish(instance_id)
+
+
+def _stores(content: Any, adapter: Adapter | None, options: IngestOptions) -> Iterator[tuple[str | None, Any]]:
+    """(example id or None, content) of each store in the content."""
+    if options.instance_id is not None:
+        yield options.instance_id, content
+    elif options.instance_key is not None or _all_have(content, "instance_id"):
+        yield from _by_key(content, options.instance_key or "instance_id")
+    elif isinstance(content, Mapping) and isinstance(content.get("instance_id"), str | int):
+        rest = {key: value for key, value in content.items() if key != "instance_id"}
+        yield str(content["instance_id"]), rest.get("store", rest)
+    elif _is_map_of_stores(content, adapter):
+        yield from content.items()
+    else:
+        yield None, content
+
+
+def _all_have(content: Any, key: str) -> bool:
+    rows = content if isinstance(content, list) else []
+    return bool(rows) and all(isinstance(row, Mapping) and row.get(key) is not None for row in rows)
+
+
+def _by_key(content: Any, key: str) -> Iterator[tuple[str, Any]]:
+    """The rows by the example that they name; a row that is a whole store (written_stores, `store`) by itself."""
+    rows = rows_under(content, *_ROW_LISTS)
+    if rows is None:
+        raise InputError(f"instance_key {key!r}: the file holds no list of rows")
+    groups: dict[str, list[Any]] = {}
+    for number, row in enumerate(rows, start=1):
+        value = lookup(row, key) if isinstance(row, Mapping) else None
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise InputError(f"row {number}: {key} is {shown(value)}, no example id; add it, or name another key")
+        groups.setdefault(str(value), []).append({k: v for k, v in row.items() if k != "instance_id"})
+    for instance_id, own in groups.items():
+        whole = own[0].get("store", own[0] if ADAPTERS["written_stores"].recognises(own[0]) else None)
+        if whole is None:
+            yield instance_id, _wrapped_again(content, rows, own)
+            continue
+        if len(own) > 1:
+            raise InputError(f"example {instance_id} stands in {len(own)} rows, each a whole store; keep one")
+        yield instance_id, whole
+
+
+def _wrapped_again(content: Any, rows: list[Any], own: list[Any]) -> Any:
+    """One example's rows in what all rows stood in, so that a next page or missing rows still show."""
+    if not isinstance(content, Mapping):
+        return own
+    if "history" in content:
+        raise InputError("instance_key does not split a history; give each example a file of its own")
+    out = {key: own if value is rows else value for key, value in content.items()}
+    if isinstance(out.get("count"), int):
+        out["count"] += len(own) - len(rows)
+    return out
+
+
+def _is_map_of_stores(content: Any, adapter: Adapter | None) -> bool:
+    """Whether it is no store itself, and each of its values is one (of the same format; empty lists fit any)."""
+    if not isinstance(content, Mapping) or not content:
+        return False
+    if not all(isinstance(value, list | Mapping) for value in content.values()):
+        return False
+    if adapter.recognises(content) if adapter else guess(content):
+        return False
+    if adapter is not None:
+        return all(value == [] or adapter.recognises(value) for value in content.values())
+    formats = {found.name if (found := guess(value)) else "" for value in content.values() if value != []}
+    return len(formats) == 1 and formats != {""}
+
+
+def _refuse_repeats(ids: Iterable[str | None]) -> None:
+    seen = set()
+    for i in ids:
+        if i is not None and i in seen:
+            raise InputError(f"example {i} has two stores; keep one")
+        seen.add(i)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """stores: package id -> store; without: packages that have none; unknown: examples that no package is of."""
+
+    stores: Mapping[str, Store]
+    without: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def match(stores: Iterable[Store], package_ids: Iterable[str], where: str) -> Matched:
+    """The stores by package. One store without an example id fits one package.
+
+    Raises InputError naming `where` and the expected ids where no store is of a package, where an id is missing,
+    and where two stores are of one package.
+    """
+    stores, expected = list(stores), sorted(package_ids)
+    wanted = f"expected {_some(expected)}"
+    if len(stores) == 1 and stores[0].instance_id is None and len(expected) == 1:
+        stores = [replace(stores[0], instance_id=expected[0])]
+    if any(store.instance_id is None for store in stores):
+        raise InputError(
+            f"{where}: a store does not say which example it is of; {wanted}: set instance_id, or add a key "
+            f"instance_id to the file"
+        )
+    ids = [store.instance_id for store in stores]
+    try:
+        _refuse_repeats(ids)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    known = {store.instance_id: store for store in stores if store.instance_id in set(expected)}
+    if stores and not known:
+        raise InputError(f"{where}: no store is of an example of the package; found {_some(sorted(ids))}, {wanted}")
+    unknown = tuple(sorted(set(ids) - set(known)))
+    return Matched(dict(sorted(known.items())), tuple(i for i in expected if i not in known), unknown)
+
+
+def _some(ids: list[str]) -> str:
+    shown_ids = ", ".join(shown(i) for i in ids[:_SHOWN_IDS])
+    return f"{shown_ids} and {len(ids) - _SHOWN_IDS} more" if len(ids) > _SHOWN_IDS else shown_ids or "none"

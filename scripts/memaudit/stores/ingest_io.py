@@ -1,0 +1,203 @@
+"""Stores from files and folders, their Parquet tables, and the command that ingests one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..natural.rows_io import read_rows
+from ..table_io import write_table
+from .adapters import ADAPTERS
+from .documents_io import SUFFIXES, kind_of, read_document
+from .generic import wanted_columns
+from .ingest import Document, ingest
+from .labels import Labels, labels, with_salience
+from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store
+from .times import to_utc
+
+WRITTEN, COVERAGE, SALIENCE = "written_stores", "coverage_scoring_calls", "salience_scoring_calls"
+PARTS = tuple(sorted({part for adapter in ADAPTERS.values() for part in adapter.parts}))
+
+
+def read_stores(
+    path: str | Path, options: IngestOptions = DEFAULT_OPTIONS, parts: Mapping[str, str | Path] | None = None
+) -> list[Ingest]:
+    """The stores of a file or folder, each with its report.
+
+    `parts`: further files of the one store in a file (`history`, `blocks`, `archival`). A folder holds
+    written_stores.jsonl (with salience_scoring_calls.jsonl, if it is there), or one file an example: the name
+    before the suffixes is the example's id where the file names none, and `<id>.<part>.json` are its further files.
+    Names are compared with ids; none is ever made into a path. Raises InputError as `ingest` and `read_document`.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        documents = {name: _document(Path(part), options) for name, part in (parts or {}).items()}
+        return ingest(_document(path, options), options, documents)
+    if parts:
+        raise InputError(f"{path}: is a folder, whose further files are called <id>.<part>.json; name no parts")
+    if options.instance_id is not None:
+        raise InputError(f"{path}: is a folder of several examples; instance_id fits one file")
+    written = _label_file(path, WRITTEN)
+    if written is not None:
+        found = ingest(_document(written, options), options)
+        salience = _label_file(path, SALIENCE)
+        return found if salience is None else _with_salience(found, read_labels(salience), options)
+    return _folder(path, options)
+
+
+def _document(path: Path, options: IngestOptions) -> Document:
+    return read_document(path, wanted_columns(options), options.max_bytes)
+
+
+def _label_file(folder: Path, name: str) -> Path | None:
+    files = (folder / f"{name}{suffix}" for suffix in (".jsonl", ".jsonl.gz"))
+    return next((file for file in files if file.is_file()), None)
+
+
+def read_labels(path: str | Path) -> Labels:
+    """Coverage or salience rows of a file in the paper's layout (docs/stores.md)."""
+    return labels(read_rows(path, "label rows"), str(path))
+
+
+def label_file_beside(path: str | Path, name: str) -> Path | None:
+    """The labels called `name` (COVERAGE, SALIENCE) in the folder of an export; None without any."""
+    path = Path(path)
+    return _label_file(path if path.is_dir() else path.parent, name)
+
+
+def store_files(path: str | Path) -> list[str]:
+    """What a job reads of an export: a folder's files of known kinds one by one, so that a changed, new or removed
+    one is noticed."""
+    path = Path(path)
+    if not path.is_dir():
+        return [str(path)]
+    return sorted(str(p) for p in path.iterdir() if p.is_file() and kind_of(p.name))
+
+
+def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -> list[Ingest]:
+    return [Ingest(with_salience(one.store, given, options.view or "combined"), one.report) for one in found]
+
+
+def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
+    mains: dict[str, Path] = {}
+    further: dict[str, dict[str, Path]] = {}
+    for file in map(Path, store_files(folder)):
+        if file in (_label_file(folder, COVERAGE), _label_file(folder, SALIENCE)):
+            continue
+        stem = file.name[: len(file.name.removesuffix(".gz")) - len(kind_of(file.name))]
+        part = next((p for p in PARTS if stem.endswith(f".{p}")), None)
+        own = mains if part is None else further.setdefault(stem.removesuffix(f".{part}"), {})
+        key = stem if part is None else part
+        if key in own:
+            raise InputError(f"{file}: {own[key].name} is of the same example; keep one")
+        own[key] = file
+    if not mains and not further:
+        raise InputError(f"{folder}: no file ends in {', '.join(SUFFIXES)}; name a file or another folder")
+    out: list[Ingest] = []
+    for stem in sorted({*mains, *further}):
+        parts = {name: _document(file, options) for name, file in further.get(stem, {}).items()}
+        main = _document(mains[stem], options) if stem in mains else _no_main(folder, stem, parts)
+        out += ingest(main, options, parts, default_id=stem)
+    ids = [one.store.instance_id for one in out]
+    twice = next((i for i in ids if ids.count(i) > 1), None)
+    if twice is not None:
+        raise InputError(f"{folder}: example {twice} has two stores; keep one")
+    return out
+
+
+def _no_main(folder: Path, stem: str, parts: Mapping[str, Document]) -> Document:
+    if "history" in parts:
+        raise InputError(f"{folder}: {stem} has a history and no listing; add its get_all() as {stem}.json")
+    return Document({}, f"{folder}: {stem}")
+
+
+# ---- tables
+
+
+def memory_columns(stores: Iterable[Store]) -> dict[str, list[Any]]:
+    """Columns of table `store_memories`."""
+    names = ("memory_id", "view", "representation_type", "position", "text", "time", "native_order", "salience")
+    names += ("superseded_by", "invalid_at", "user_id")
+    columns: dict[str, list[Any]] = {}
+    for store in stores:
+        for time_index, memory in enumerate(store.memories):
+            row = {name: getattr(memory, name) for name in names}
+            row |= {"store": store.name, "system": store.system, "instance_id": store.instance_id or ""}
+            row |= {"group_id": memory.group, "time_index": time_index}
+            row["details"] = json.dumps(memory.details, sort_keys=True) if memory.details else None
+            for name, value in row.items():
+                columns.setdefault(name, []).append(value)
+    return columns
+
+
+def report_columns(found: Iterable[Ingest]) -> dict[str, list[Any]]:
+    """Columns of table `ingest`."""
+    columns: dict[str, list[Any]] = {}
+    for row in (row for one in found for row in one.report.rows()):
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
+    return columns
+
+
+def write_stores(folder: str | Path, found: Sequence[Ingest]) -> None:
+    """Write store_memories.parquet and ingest.parquet."""
+    write_table(Path(folder) / "store_memories.parquet", "store_memories", memory_columns(one.store for one in found))
+    write_table(Path(folder) / "ingest.parquet", "ingest", report_columns(found))
+
+
+# ---- the command
+
+
+def ingest_main(argv: Sequence[str] | None = None) -> int:
+    """The `ingest` command: reads an exported memory store and says what was kept, skipped and odd."""
+    parser = argparse.ArgumentParser(prog="memaudit ingest", description=ingest_main.__doc__)
+    parser.add_argument("path", type=Path, help=f"a file ({', '.join(SUFFIXES)}), or a folder of one file an example")
+    parser.add_argument("--format", choices=sorted(ADAPTERS), help="guessed from the keys where not named")
+    parser.add_argument("--name", help="what the store is called in tables (the system's name)")
+    parser.add_argument("--view", help="rendering to read, of: " + _views())
+    parser.add_argument("--strict", action="store_true", help="a partial export or any warning is an error")
+    parser.add_argument("--no-tombstones", dest="tombstones", action="store_false", help="leave tombstones out")
+    parser.add_argument("--instance-id", help="the example that the file's one store is of")
+    parser.add_argument("--instance-key", help="key of a row that names its example (dotted: metadata.user)")
+    parser.add_argument("--time-key", help="key of a row that holds its time (dotted: metadata.timestamp)")
+    parser.add_argument("--as-of", help="when the export was made: later invalid_at are not past yet")
+    parser.add_argument("--column", action="append", default=[], metavar="ROLE=KEY", help="for rows of any origin")
+    parser.add_argument("--part", action="append", default=[], metavar="NAME=FILE", help=f"one of {', '.join(PARTS)}")
+    parser.add_argument(
+        "--max-bytes", type=int, default=MAX_PARSED, help="of a file, embeddings left out (%(default)s)"
+    )
+    parser.add_argument("--out", type=Path, help="folder for store_memories.parquet and ingest.parquet")
+    args = parser.parse_args(argv)
+    given = {f.name: getattr(args, f.name) for f in fields(IngestOptions) if f.name not in ("as_of", "columns")}
+    options = IngestOptions(**given, as_of=_as_of(args.as_of), columns=_pairs(args.column, "--column", "ROLE=KEY"))
+    found = read_stores(args.path, options, _pairs(args.part, "--part", "NAME=FILE"))
+    for one in found:
+        print(one.report)
+    if options.format is None:
+        print("The format was guessed; --format names another.")
+    if args.out is not None:
+        write_stores(args.out, found)
+    return 0
+
+
+def _views() -> str:
+    return "; ".join(f"{a.name}: {', '.join(a.views)}" for a in ADAPTERS.values() if a.views)
+
+
+def _as_of(text: str | None) -> Any:
+    try:
+        return to_utc(text)
+    except ValueError as error:
+        raise InputError(f"--as-of: {error}; write it as 2026-11-30T10:00:00Z") from error
+
+
+def _pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    for text in texts:
+        if "=" not in text:
+            raise InputError(f"{option} {text!r}: write {form}")
+    return dict(text.split("=", 1) for text in texts)

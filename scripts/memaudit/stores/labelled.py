@@ -1,0 +1,108 @@
+"""The stores of a suite's examples with what their memories cover: what a union is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import InputError
+from .ingest import match
+from .labels import Labels, coverage_of, with_salience
+from .model import Ingest, IngestReport
+from .union import Labelled
+
+LABELS = "labels"
+_SHOWN_IDS = 5
+
+
+@dataclass(frozen=True)
+class LabelledStores:
+    """stores: example -> its store, labelled; reports: how each was read; notes: rows of table `ingest` on examples
+    and labels; labels: who says what the memories cover."""
+
+    stores: Mapping[str, Labelled]
+    reports: Sequence[IngestReport]
+    notes: Sequence[dict[str, Any]]
+    labels: str = LABELS
+
+
+def labelled_stores(
+    found: Sequence[Ingest],
+    package_ids: Iterable[str],
+    coverage: Labels,
+    salience: Labels | None = None,
+    *,
+    name: str,
+    view: str | None = None,
+) -> LabelledStores:
+    """The stores that are of a package, labelled; `view`: the view that was read, by which label rows may go.
+
+    Examples without a store, stores of no example, and labels too many or too few become notes. Raises InputError
+    naming the store where none is of an example (`ingest.match`) or no label is of a memory, and on wrong label rows.
+    """
+    matched = match([one.store for one in found], package_ids, f"store {name}")
+    scope = view or "combined"
+    stores, notes = {}, []
+    for package_id, store in matched.stores.items():
+        covered = coverage_of(store, coverage, scope)
+        store = store if salience is None else with_salience(store, salience, scope)
+        stores[package_id] = Labelled(store, covered.cells)
+        counts = {
+            "cells that stand again": (covered.repeats, None),
+            "memories that the store does not hold": (len(covered.stale), _some(covered.stale)),
+            "memories that no label row is of": (len(covered.unlabelled), _some(covered.unlabelled)),
+        }
+        notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items() if count[0]]
+    _refuse_labels_of_another_store(name, stores, coverage)
+    notes += [_note(name, "", "package", "example without a store", len(matched.without), _some(matched.without))]
+    notes += [_note(name, "", "package", "store of no example", len(matched.unknown), _some(matched.unknown))]
+    reports = [replace(one.report, instance_id=_id_of(one, matched.stores)) for one in found]
+    kept = [report for report in reports if report.instance_id in stores]
+    return LabelledStores(stores, kept, [note for note in notes if note["count"]])
+
+
+def _refuse_labels_of_another_store(name: str, stores: Mapping[str, Labelled], coverage: Labels) -> None:
+    """InputError where no label reaches a memory: the store would be worth 0 without a word."""
+    memories = [m.memory_id for one in stores.values() for m in one.store.memories]
+    rows = [row for package_id in stores for _, row in coverage.rows.get(package_id, ())]
+    edges = [edge for row in rows for edge in row["coverage_edges"]]
+    labelled = sorted({str(edge["memory_id"]) for edge in edges})
+    if memories and not set(labelled) & set(memories):
+        held = ", ".join(sorted(memories)[:_SHOWN_IDS])
+        raise InputError(
+            f"{coverage.where}: no row is of a memory of store {name}; it labels {_some(labelled) or 'nothing'}, and "
+            f"the store holds {held}: give the labels of this export (a row that covers nothing needs coverage 0)"
+        )
+
+
+def _id_of(one: Ingest, stores: Mapping[str, Any]) -> str | None:
+    """The example of a store; one that names none was taken for the only one (`match`)."""
+    return next(iter(stores)) if one.store.instance_id is None else one.store.instance_id
+
+
+def _note(store: str, instance_id: str, what: str, name: str, count: int, detail: str | None) -> dict[str, Any]:
+    return {"store": store, "instance_id": instance_id, "what": what, "name": name, "count": count, "detail": detail}
+
+
+def _some(ids: Sequence[str]) -> str | None:
+    if not ids:
+        return None
+    more = f" and {len(ids) - _SHOWN_IDS} more" if len(ids) > _SHOWN_IDS else ""
+    return ", ".join(ids[:_SHOWN_IDS]) + more
+
+
+def refuse_strange_units(labelled: LabelledStores, units: Mapping[str, Iterable[str]], name: str) -> None:
+    """InputError where a label names a unit that its example does not have: it is of another package.
+
+    units: example -> ids of its units.
+    """
+    for package_id, one in labelled.stores.items():
+        own = set(units[package_id])
+        for (memory_id, _), row in one.coverage.items():
+            strange = sorted(set(row) - own)
+            if strange:
+                raise InputError(
+                    f"store {name}, example {package_id}: the coverage of memory {memory_id} names unit "
+                    f"{strange[0]!r}, which the example does not have; the labels are of another package"
+                )

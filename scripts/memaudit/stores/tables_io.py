@@ -1,0 +1,83 @@
+"""Stores that were read once, labelled, as Parquet tables: written, and read back."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..table_io import read_table, write_table
+from .ingest_io import memory_columns
+from .labelled import LabelledStores
+from .model import Memory, Store
+from .union import Labelled
+
+STORE_FILES = ("store_memories", "ingest", "store_coverage")
+_MEMORY = ("memory_id", "text", "position", "time", "view", "representation_type", "native_order", "salience")
+_MEMORY += ("superseded_by", "invalid_at", "user_id")
+
+
+def write_labelled(folder: str | Path, labelled: LabelledStores, metadata: Mapping[str, str] | None = None) -> None:
+    """Write the tables STORE_FILES of one export."""
+    tables = {
+        "store_memories": memory_columns(one.store for one in labelled.stores.values()),
+        "ingest": _columns([*(row for report in labelled.reports for row in report.rows()), *labelled.notes]),
+        "store_coverage": _columns(_coverage_rows(labelled)),
+    }
+    for name, columns in tables.items():
+        write_table(Path(folder) / f"{name}.parquet", name, columns, metadata)
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+
+
+def _coverage_rows(labelled: LabelledStores) -> list[dict[str, Any]]:
+    return [
+        {
+            "store": one.store.name,
+            "instance_id": package_id,
+            "memory_id": memory_id,
+            "view": view,
+            "unit_id": unit_id,
+            "coverage": value,
+            "labels": labelled.labels,
+        }
+        for package_id, one in labelled.stores.items()
+        for (memory_id, view), row in one.coverage.items()
+        for unit_id, value in row.items()
+    ]
+
+
+def read_labelled(folder: str | Path) -> dict[str, Labelled]:
+    """Example -> its store, labelled, of the tables STORE_FILES; stores without a memory too."""
+    memories, ingest, coverage = (
+        read_table(Path(folder) / f"{name}.parquet", name).to_pylist() for name in STORE_FILES
+    )
+    systems = {r["instance_id"]: (r["store"], r["detail"]) for r in ingest if r["what"] == "format"}
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in memories:
+        rows[row["instance_id"]].append(row)
+    cells: dict[str, dict[tuple[str, str], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in coverage:
+        cells[row["instance_id"]][row["memory_id"], row["view"]][row["unit_id"]] = row["coverage"]
+    return {
+        package_id: Labelled(
+            Store(name, system, package_id, _memories(rows[package_id])),
+            {key: dict(row) for key, row in cells[package_id].items()},
+        )
+        for package_id, (name, system) in sorted(systems.items())
+    }
+
+
+def _memories(rows: list[dict[str, Any]]) -> tuple[Memory, ...]:
+    return tuple(
+        Memory(
+            **{name: row[name] for name in _MEMORY},
+            group=row["group_id"],
+            details=json.loads(row["details"]) if row["details"] else {},
+        )
+        for row in sorted(rows, key=lambda row: row["time_index"])
+    )

@@ -1,0 +1,120 @@
+"""Configuration of exported stores: what is refused, and which unions and settings come of it."""
+
+import pytest
+import yaml
+
+from memaudit.config import PRUNING_RULES, parse_config
+from memaudit.config_io import load_config
+from memaudit.errors import InputError
+from memaudit.run_info import info_part, read_info, run_info
+from memaudit.schemas import STORE_TABLES
+from memaudit.stores.pruning import RULES
+
+
+def raw(suite=None, **stores):
+    talks = {"source": "longmemeval", "file": "talks.json", "budgets": [4, 0.5], "cost_models": ["declared", "words"]}
+    synthetic = {"source": "synthetic", "distributions": ["base"], "seeds": 1, "budgets": [4]}
+    return {
+        "suites": {"talks": talks | (suite or {}), "small": synthetic},
+        "stores": {name: {"suite": "talks", "path": "s.json", "coverage": "c.jsonl"} | s for name, s in stores.items()},
+    }
+
+
+def parse(content):
+    return parse_config(content, "my.yaml", ("opt",), ("base",))
+
+
+def refused(content):
+    with pytest.raises(InputError) as error:
+        parse(content)
+    return str(error.value).splitlines()[1:]
+
+
+def test_the_rules_are_those_that_there_are():
+    assert set(PRUNING_RULES) == set(RULES)
+
+
+def test_unions_and_their_settings():
+    config = parse(raw({"compare_stores": ["a", "b"], "k": [1, 2]}, a={"cost_model": "paper"}, b={}, c={}))
+    unions = config.unions()
+    assert list(unions) == ["talks+a", "talks+a+alone", "talks+b", "talks+b+alone", "talks+c", "talks+c+alone",
+                            "talks+joint"]  # fmt: skip
+    assert unions["talks+joint"].stores == ("a", "b") and unions["talks+a+alone"].alone
+    models = {name: [s.cost_model for s in config.union_settings(u)] for name, u in unions.items()}
+    # b's memories have no cost beside declared ones, so the joint union is not there either.
+    assert models["talks+a"] == ["declared", "declared", "words", "words"]
+    assert models["talks+b"] == models["talks+joint"] == ["words", "words"]
+    assert config.memory_costs(unions["talks+joint"]) == {"a": ["words", "words"], "b": ["words", "words"]}
+
+
+def test_another_cost_model_of_memories():
+    content = raw(a={"cost_model": "dear"}) | {"cost_models": {"dear": {"per_word": 2}}}
+    config = parse(content)
+    assert config.memory_costs(config.unions()["talks+a"])["a"][1]["per_word"] == 2
+
+
+def test_a_suite_with_stores_has_their_tables():
+    info = run_info(parse(raw(a={}, demo={"demonstration": True})))
+    assert set(STORE_TABLES) <= set(info.suite("talks").analyses) and not set(STORE_TABLES) & set(
+        info.suite("small").analyses
+    )
+    assert [(s.name, s.demonstration) for s in info.suite("talks").stores] == [("a", False), ("demo", True)]
+    assert read_info(info_part(info)) == info
+
+
+def test_a_suite_of_every_budget_scores_no_store():
+    config = parse(raw({"budgets": "all"}, a={}))
+    assert config.unions() == {} and config.suite_stores("talks") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (raw(a={"suite": "small"}), "stores.a.suite: small is synthetic, and no system was given its experiences"),
+        (raw(a={"suite": "tolks"}), "stores.a.suite: unknown suite 'tolks'; nearest known: 'talks'"),
+        (raw(a={"cost_model": "declared"}), "stores.a.cost_model: memories declare no cost; write same, paper or"),
+        (raw(a={"cost_model": "wrods"}), "stores.a.cost_model: unknown cost model 'wrods'; nearest known: 'words'"),
+        (raw({"cost_models": ["declared"]}, a={}), "stores.a.cost_model: suite talks has declared costs only"),
+        (raw(a={"rules": ["newest"]}), "unknown pruning rule 'newest'"),
+        (raw(a={"judge": "proxy"}), "stores.a.judge: coverage is labelled already; keep `coverage` or `judge`"),
+        (raw(a={"view_": "full"}), "stores.a.view_: unknown key; nearest known: 'view'"),
+        (raw(joint={}), "joint is what the union of all compared stores is called"),
+        (raw(**{"mem0-scripted": {}}), "stores.mem0-scripted.demonstration: a scripted store shows no system"),
+        (raw({"compare_stores": ["a"]}, a={}), "suites.talks.compare_stores: one store is compared with nothing"),
+        (raw({"compare_stores": ["a", "x"]}, a={}), "suites.talks.compare_stores[1]: unknown store 'x'"),
+        (
+            raw({"compare_stores": ["a", "b"]}, a={}, b={"demonstration": True}),
+            "suites.talks.compare_stores[1]: b is a demonstration and compared with none",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_refused(content, line):
+    told = refused(content)
+    assert len(told) == 1 and line in told[0], told
+
+
+@pytest.mark.parametrize(
+    ("store", "line"),
+    [
+        ({"path": "gone.json"}, "stores.a.path: there is no 'gone.json'"),
+        ({"format": "mem1"}, "stores.a: format 'mem1': there is none of that name"),
+        ({"format": "letta", "view": "full"}, "stores.a: view 'full': format letta has combined, core, archival"),
+        ({"parts": {"past": "s.json"}}, "stores.a.parts: there is no part 'past'; known: archival, blocks, history"),
+        ({"columns": {"words": "text"}}, "stores.a: columns: 'words' is no role"),
+        ({"coverage": None}, "stores.a: nobody says what its memories cover; give `coverage`"),
+        ({"coverage": None, "judge": "proxy"}, "stores.a.judge: there is no judge of coverage yet"),
+    ],
+)
+def test_what_the_files_say(tmp_path, monkeypatch, store, line):
+    monkeypatch.chdir(tmp_path)
+    for name in ("s.json", "c.jsonl", "talks.json"):
+        (tmp_path / name).write_text("[]")
+    good, bad = raw(a={}), raw(a=store)
+    for content in (good, bad):
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content | {"writers": {"opt": {"rule": "opt"}}}))
+        if content is good:
+            load_config("my.yaml")
+    with pytest.raises(InputError) as error:
+        load_config("my.yaml")
+    told = str(error.value).splitlines()[1:]
+    assert len(told) == 1 and line in told[0], told

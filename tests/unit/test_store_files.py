@@ -1,0 +1,374 @@
+"""Store files: folders, the paper's layout, hostile content, tables, the command."""
+
+import csv
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memaudit.cli import main
+from memaudit.errors import InputError
+from memaudit.stores import documents_io
+from memaudit.stores.documents_io import read_document
+from memaudit.stores.ingest_io import memory_columns, read_labels, read_stores, report_columns
+from memaudit.stores.json_slim import LONG, Dropped, slim
+from memaudit.stores.labels import coverage_of
+from memaudit.stores.model import IngestOptions
+from memaudit.table_io import read_table, to_table
+
+LISTING = {"results": [{"id": "1", "memory": "A"}]}
+EMBEDDING = [0.1234567890123] * 400
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return path
+
+
+def texts(found):
+    return [m.text for m in found.store.memories]
+
+
+def slimmed(data, size):
+    dropped = Dropped()
+    pieces = [data[i : i + size] for i in range(0, len(data), size)]
+    return b"".join(slim(pieces, dropped)), dropped
+
+
+# ---- embeddings
+
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(alphabet='a"\\[]{}0,1.: \n\u00e9', max_size=9),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('k"[\\', max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(JSON_VALUES, st.integers(1, 40), st.sampled_from([None, 1]))
+def test_short_content_is_left_as_it_is(value, size, indent):
+    data = json.dumps(value, indent=indent).encode()
+    assert slimmed(data, size) == (data, Dropped())
+
+
+@given(JSON_VALUES, st.sampled_from([1, 7, 64, 5000]), st.sampled_from([None, 1]), st.sampled_from([0.5, float("nan")]))
+def test_long_arrays_of_numbers_go_and_the_rest_stays(value, size, indent, number):
+    long = [number] * LONG
+    data = json.dumps({"a": value, "embedding": long, "b": [value, long], "c": value}, indent=indent).encode()
+    out, dropped = slimmed(data, size)
+    assert json.loads(out) == {"a": value, "embedding": [], "b": [value, []], "c": value}
+    assert dropped.arrays == 2 and dropped.bytes >= 8 * LONG - 10
+
+
+def test_a_text_that_spells_an_embedding_stays():
+    text = json.dumps(EMBEDDING)
+    data = json.dumps({"memory": f'say "{text}" \\', "x": text}).encode()
+    for size in (1, 13, len(data)):
+        assert slimmed(data, size)[0] == data
+
+
+def test_an_array_that_turns_out_to_hold_text_is_no_json(tmp_path):
+    path = write(tmp_path / "a.json", {"results": [{"id": "1", "memory": "A", "e": [*EMBEDDING, "text"]}]})
+    with pytest.raises(InputError, match="invalid JSON"):
+        read_document(path)
+
+
+def test_ten_thousand_memories_with_embeddings(tmp_path, monkeypatch):
+    """The parser sees a hundredth of the file; so does the limit."""
+    row = json.dumps({"id": "passage-1", "text": "A", "archive_id": "a", "embedding": EMBEDDING})
+    path = write(tmp_path / "a.json", f"[{','.join([row] * 2000)}]".encode())
+    seen = []
+    monkeypatch.setattr(documents_io.strict_json, "loads", lambda text: seen.append(len(text)) or json.loads(text))
+    (found,) = read_stores(path)
+    assert found.report.kept == 2000
+    assert found.report.notes["numeric arrays (embeddings) left out"] == 2000
+    assert seen[0] * 50 < path.stat().st_size
+
+
+# ---- hostile content
+
+
+DEEP = b"[" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (DEEP, "nested too deeply"),
+        (b'{"a":' * 1_000_000, "nested too deeply"),
+        (b'{"results": [{"id": "1", "memory": NaN}]}', "NaN is no JSON number"),
+        (b'{"results": [], "results": []}', "stands twice"),
+        (b'{"results": [{"id": ' + b"9" * 5000 + b"}]}", "cannot be read"),
+        (b'{"results": [{"id": 1e999}]}', "too large a number"),
+        (b'{"results": [', "cut off"),
+        (b'{"results": [' + b"1.5," * 1000, "invalid JSON"),
+        (b'\xff\xfe{"a"', "not UTF-8"),
+        (b'{"a": "\0"}', "invalid JSON"),
+        (b"", "cut off"),
+        (b'"' + b"\\" * 99_999, "invalid JSON"),
+    ],
+)
+def test_hostile_json(tmp_path, content, told):
+    path = write(tmp_path / "a.json", content)
+    with pytest.raises(InputError, match=told) as error:
+        read_stores(path)
+    assert str(path) in str(error.value) and len(str(error.value)) < 2000
+
+
+def test_hostile_lines_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents_io, "MAX_ROW", 4_000_000)
+    row = b'{"id": "1", "memory": "A"}'
+    bad = [DEEP, b'{"id": "2", "memory": "' + b"x" * 5_000_000 + b'"}', b'{"memory": NaN}', b'{"a":1,"a":2}', b"\xff"]
+    path = write(tmp_path / "a.jsonl", b"\n".join([row, *bad, row.replace(b"1", b"3"), b""]))
+    (found,) = read_stores(path)
+    assert [m.memory_id for m in found.store.memories] == ["1", "3"]
+    assert found.report.skipped == {"line nested too deeply": 1, "line too long": 1, "line that is no JSON": 3}
+    assert found.report.warnings["line too long"] == (1, "line 3 has more than 4000000 bytes")
+    with pytest.raises(InputError, match="strict"):
+        read_stores(path, IngestOptions(strict=True))
+
+
+def test_a_byte_order_mark_is_no_content(tmp_path):
+    for name, content in (("a.json", json.dumps(LISTING)), ("b.jsonl", json.dumps(LISTING["results"][0]) + "\r\n")):
+        (found,) = read_stores(write(tmp_path / name, b"\xef\xbb\xbf" + content.encode()))
+        assert texts(found) == ["A"] and not found.report.warnings
+
+
+def test_size_limits(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.json", {"results": [{"id": "1", "memory": "x" * 5000}]})
+    with pytest.raises(InputError, match="more than 4000 bytes without embeddings"):
+        read_document(path, max_bytes=4000)
+    monkeypatch.setattr(documents_io, "MAX_FILE", 1000)
+    bomb = tmp_path / "b.json.gz"
+    bomb.write_bytes(gzip.compress(b"[" + b"0," * 2_000_000))
+    with pytest.raises(InputError, match="more than 1000 bytes"):
+        read_document(bomb)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.pkl", b"anything", "pickle can run code"),
+        ("a.json", b"\x80\x04\x95abc", "pickle can run code"),
+        ("chroma.sqlite3", b"SQLite format 3\0", "export its rows as JSON"),
+        ("a.json", b"PK\x03\x04", "archive"),
+        ("a.txt", b"A", "must end in .json"),
+        ("a.json.gz", b"no gzip", "not a whole gzip file"),
+        ("a.parquet", b"PAR0", "Parquet"),
+        ("a.jsonl", b"{\n}\n", "no line could be read"),
+        ("a.csv", b'id,text\n1,"A', "not valid CSV"),
+        ("a.csv", b"id,text\n1,A,B\n", "line 2: 3 cells under 2 columns"),
+        ("a.csv", b"text,text\n", "stands twice"),
+    ],
+)
+def test_files_that_are_refused(tmp_path, name, content, told):
+    with pytest.raises(InputError, match=told):
+        read_stores(write(tmp_path / name, content))
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(InputError, match="not readable"):
+        read_stores(tmp_path / "a.json")
+
+
+# ---- tables
+
+
+def test_csv_and_parquet(tmp_path):
+    rows = [{"id": "1", "text": 'A, "b"\nc', "time": "2026-01-01", "embedding": str(EMBEDDING)}] * 2
+    rows[1] = {**rows[1], "id": "2", "text": ""}
+    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "b.parquet")
+    limit = csv.field_size_limit()
+    found = [read_stores(tmp_path / name)[0] for name in ("a.csv", "b.parquet")]
+    assert found[0] == found[1] and csv.field_size_limit() == limit
+    assert texts(found[0]) == ['A, "b"\nc'] and found[0].report.skipped == {"no text": 1}
+    assert found[0].report.notes == {"columns not read": 1}
+
+
+def test_report_and_memories_fit_their_tables(tmp_path):
+    event = {"id": "e", "memory_id": "m", "old_memory": "B", "event": "DELETE", "updated_at": "2026-01-01T00:00:00Z"}
+    path = write(
+        tmp_path / "a.json", {"results": [{**LISTING["results"][0], "memory": "x\ud800"}, 5], "history": [event]}
+    )
+    assert main(["ingest", str(path), "--out", str(tmp_path / "out")]) == 0
+    memories = read_table(tmp_path / "out" / "store_memories.parquet", "store_memories").to_pylist()
+    assert [m["text"] for m in memories] == ["x\ufffd", "No longer valid: B"]
+    assert memories[1]["details"] == '{"of": "m"}' and memories[1]["group_id"] == "m#deleted"
+    rows = {(r["what"], r["name"]): r for r in read_table(tmp_path / "out" / "ingest.parquet", "ingest").to_pylist()}
+    assert rows["count", "read"]["count"] == 3 and rows["skipped", "row is no object"]["count"] == 1
+    assert rows["warning", "row is no object"]["detail"] == "row 2 is 5"
+    again = read_stores(path)
+    assert to_table("store_memories", memory_columns(f.store for f in again)).to_pylist() == memories
+    assert to_table("ingest", report_columns(again)).num_rows == len(rows)
+    assert to_table("store_memories", memory_columns([])).num_rows == 0
+
+
+# ---- folders
+
+
+def test_a_folder_of_one_file_an_example(tmp_path):
+    write(tmp_path / "q1.json", LISTING)
+    event = {"id": "e", "memory_id": "m", "old_memory": "B", "event": "DELETE"}
+    write(tmp_path / "q1.history.json", [event])
+    (tmp_path / "q2.jsonl.gz").write_bytes(gzip.compress(b'{"id": "1", "memory": "C"}\n'))
+    write(tmp_path / "notes.txt", b"left out")
+    (tmp_path / "sub").mkdir()
+    found = {f.store.instance_id: texts(f) for f in read_stores(tmp_path)}
+    assert found == {"q1": ["A", "No longer valid: B"], "q2": ["C"]}
+    with pytest.raises(InputError, match="instance_id fits one file"):
+        read_stores(tmp_path, IngestOptions(instance_id="q1"))
+    write(tmp_path / "q3.history.json", [event])
+    with pytest.raises(InputError, match="q3 has a history and no listing"):
+        read_stores(tmp_path)
+
+
+def test_a_folder_of_letta_parts(tmp_path):
+    write(tmp_path / "q1.blocks.json", [{"id": "b", "label": "human", "value": "core"}])
+    write(tmp_path / "q1.archival.json", [{"id": "p", "text": "far"}])
+    ((found),) = read_stores(tmp_path)
+    assert (found.store.system, found.store.instance_id, texts(found)) == ("letta", "q1", ["core", "far"])
+
+
+def test_names_are_no_paths(tmp_path):
+    """An id may look like a path; nothing is opened or written by it."""
+    path = write(tmp_path / "a.json", {"../../../etc/passwd": LISTING, "C:\\x\0": LISTING})
+    assert main(["ingest", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["a.json", "ingest.parquet", "out", "store_memories.parquet"]
+
+
+def test_folders_that_say_two_things(tmp_path):
+    with pytest.raises(InputError, match="no file ends in"):
+        read_stores(tmp_path)
+    write(tmp_path / "q1.json", LISTING)
+    write(tmp_path / "q1.jsonl", LISTING)
+    with pytest.raises(InputError, match="of the same example"):
+        read_stores(tmp_path)
+    (tmp_path / "q1.jsonl").unlink()
+    write(tmp_path / "q2.json", {"instance_id": "q1", **LISTING})
+    with pytest.raises(InputError, match="q1 has two stores"):
+        read_stores(tmp_path)
+
+
+# ---- the paper's files
+
+
+def lines(path, *rows):
+    return write(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def memory(i, **more):
+    return {"memory_id": i, "memory_index": 0, "text": f"text {i}", "created_at": "2020-01-01T00:00:00Z", **more}
+
+
+def test_written_stores(tmp_path):
+    rows = [memory("m2"), memory("m1", created_at="1999-01-01"), memory("m0", text="")]
+    lines(
+        tmp_path / "written_stores.jsonl",
+        {"instance_id": "q1", "memories": rows},
+        {"instance_id": "q2", "memories": []},
+    )
+    scores = {"m1": {"salience": 0.5, "rationale": "r"}, "gone": {"salience": 1}}
+    lines(tmp_path / "salience_scoring_calls.jsonl", {"instance_id": "q1", "scores": scores})
+    edges = [("m2", "u1", 0.5), ("m2", "u1", 1.0), ("m2", "u1", 0.25), ("m2", "u2", 0), ("gone", "u1", 1)]
+    edges = [dict(zip(("memory_id", "unit_id", "coverage"), edge, strict=True)) for edge in edges]
+    labels = lines(tmp_path / "coverage_scoring_calls.jsonl", {"instance_id": "q1", "coverage_edges": edges})
+    first, second = read_stores(tmp_path)
+    assert [(m.memory_id, m.time, m.salience) for m in first.store.memories] == [("m2", None, None), ("m1", None, 0.5)]
+    assert (second.store.instance_id, second.store.memories) == ("q2", ())
+    covered = coverage_of(first.store, read_labels(labels))
+    assert covered.cells == {("m2", ""): {"u1": 1.0}}
+    assert (covered.repeats, covered.stale, covered.unlabelled) == (2, ("gone",), ("m1",))
+
+
+def test_written_amem_rows(tmp_path):
+    rows = [{"memory_id": i, "full_text": f"full {i}", "metadata_text": f"meta {i}"} for i in ("a", "b", "c")]
+    path = lines(
+        tmp_path / "written_stores.jsonl", {"instance_id": "q", "memories": rows, "native_order": [2, 2, 0, 9]}
+    )
+    (full,) = read_stores(path)
+    assert [(m.text, m.view, m.native_order) for m in full.store.memories] == [
+        ("full a", "full", 1),
+        ("full b", "full", None),
+        ("full c", "full", 0),
+    ]
+    assert full.report.notes == {"native order: positions out of range": 1}
+    assert "native order repeats" in full.report.warnings
+    (both,) = read_stores(path, IngestOptions(view="both"))
+    assert [(m.group, m.view) for m in both.store.memories][:2] == [("a", "full"), ("a", "metadata")]
+    labels = lines(
+        tmp_path / "labels.jsonl",
+        {
+            "instance_id": "q",
+            "memory_view": "full",
+            "coverage_edges": [{"memory_id": "a", "unit_id": "u", "coverage": 1}],
+        },
+        {"instance_id": "q", "memory_view": "metadata", "coverage_edges": []},
+    )
+    assert coverage_of(both.store, read_labels(labels)).cells == {("a", "full"): {"u": 1.0}}
+
+
+def test_written_letta_rows(tmp_path):
+    core, archival = [memory("c")], [memory("a"), memory("b")]
+    row = {"instance_id": "q", "core_memories": core, "archival_memories": archival, "memories": [*core, *archival]}
+    path = lines(tmp_path / "written_stores.jsonl", row)
+    seen = {
+        v: [(m.memory_id, m.view) for m in read_stores(path, IngestOptions(view=v))[0].store.memories]
+        for v in (None, "core", "archival")
+    }
+    assert seen[None] == [("c", "core"), ("a", "archival"), ("b", "archival")]
+    assert seen["core"] == [("c", "core")] and seen["archival"] == [("a", "archival"), ("b", "archival")]
+    edge = {"memory_id": "a", "unit_id": "u"}
+    labels = lines(
+        tmp_path / "labels.jsonl",
+        {"instance_id": "q", "memory_scope": "archival", "coverage_edges": [{**edge, "coverage": 0.5}]},
+        {"instance_id": "q", "memory_scope": "combined", "coverage_edges": [{**edge, "coverage": 1}]},
+    )
+    store = read_stores(path)[0].store
+    assert coverage_of(store, read_labels(labels), "combined").cells == {("a", "archival"): {"u": 1.0}}
+    assert coverage_of(store, read_labels(labels)).cells == {("a", "archival"): {"u": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"coverage_edges": []}, "instance_id"),
+        ({"instance_id": "q", "coverage_edges": {}}, "write a list"),
+        ({"instance_id": "q", "coverage_edges": [{"memory_id": "a"}]}, "no memory_id or unit_id"),
+        ({"instance_id": "q", "coverage_edges": [{"memory_id": "a", "unit_id": "u", "coverage": 1.5}]}, r"\[0, 1\]"),
+        ({"instance_id": "q", "coverage_edges": [{"memory_id": "a", "unit_id": "u", "coverage": True}]}, r"\[0, 1\]"),
+    ],
+)
+def test_wrong_labels_name_their_line(tmp_path, row, told):
+    (store,) = read_stores(lines(tmp_path / "written_stores.jsonl", {"instance_id": "q", "memories": [memory("a")]}))
+    path = lines(tmp_path / "labels.jsonl", row)
+    with pytest.raises(InputError, match=f"labels.jsonl: line 1: .*{told}"):
+        coverage_of(store.store, read_labels(path))
+
+
+# ---- the command
+
+
+def test_the_command(tmp_path, capsys):
+    path = write(tmp_path / "a.json", {"count": 3, "next": "x", "results": LISTING["results"]})
+    assert main(["ingest", str(path), "--name", "mine"]) == 0
+    out = capsys.readouterr().out
+    assert "store mine (mem0, format mem0): read 1, kept 1" in out and "partial: 1 of 3" in out and "guessed" in out
+    assert main(["ingest", str(path), "--strict"]) == 2
+    assert "partial" in capsys.readouterr().err
+    rows = write(tmp_path / "b.jsonl", b'{"note": "A", "n": 1}\n')
+    assert main(["ingest", str(rows), "--column", "text=note", "--column", "id=n"]) == 0
+    assert main(["ingest", str(rows), "--column", "text"]) == 2
+    assert main(["ingest", str(rows), "--as-of", "soon"]) == 2
+    assert "ROLE=KEY" in capsys.readouterr().err

@@ -1,0 +1,97 @@
+"""Tables and the figure of exported stores, on an invented store that is scored here."""
+
+import pandas as pd
+import pytest
+import store_frames
+from store_cases import CONSTANTS
+
+from memaudit.present.figures_io import draw
+from memaudit.present.registry import TABLES
+from memaudit.present.results import NothingToShow, Results, RunInfo, Setting, StoreInfo, SuiteInfo
+from memaudit.present.tables_io import make, to_markdown
+from memaudit.present.wanted import wanted_figures, wanted_tables
+from memaudit.schemas import STORE_TABLES
+
+WORDS = Setting("words")
+
+
+def results(*stores, settings=(WORDS,)):
+    suite = SuiteInfo("talks", source="longmemeval", settings=settings, analyses=STORE_TABLES, stores=stores)
+    return Results(RunInfo((suite,)), store_frames.frames("talks", stores))
+
+
+SHOWN = results(StoreInfo("zeta"), StoreInfo("alpha", demonstration=True))
+NAMES = ("external_denominators", "store_diagnosis", "store_lost_units", "store_anatomy")
+
+
+def test_constants_are_those_of_the_setting():
+    assert Setting(CONSTANTS["cost_model"]) == SHOWN.info.suite("talks").settings[0]
+
+
+def test_only_suites_with_stores_have_them():
+    tables = {name for name, suite in wanted_tables(SHOWN.info) if suite == "talks"}
+    assert set(NAMES) <= tables and "store_costs" not in tables
+    assert ("store_diagnostic", "talks") in wanted_figures(SHOWN.info)
+    bare = RunInfo((SuiteInfo("talks", source="longmemeval"),))
+    assert not {*NAMES, "store_costs"} & {name for name, _ in wanted_tables(bare)}
+    several = results(StoreInfo("zeta"), settings=(WORDS, Setting("bytes")))
+    assert ("store_costs", "talks") in wanted_tables(several.info)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stores_stand_as_configured_and_demonstrations_are_named(name):
+    document = make(SHOWN, name, "talks")
+    headings = [section.heading for section in document.sections]
+    first = [h.split()[1].rstrip(",") for h in headings]
+    assert first == sorted(first, key=["zeta", "alpha"].index) and set(first) == {"zeta", "alpha"}
+    assert "alpha is a demonstration: a scripted model wrote the memories" in document.caption
+    assert all("demonstration" in h for h in headings if "alpha" in h)
+    assert "suite talks, n = " in document.caption and to_markdown(document)
+    assert TABLES[name].suites(SHOWN.info) == ["talks"]
+
+
+def cells(name, section=0):
+    return make(SHOWN, name, "talks").sections[section].frame
+
+
+def test_the_cells_are_the_numbers():
+    rows = cells("external_denominators").set_index(["Kept by", "B"])
+    assert rows.loc[("Newest first", "8"), "F"] == "1.000"
+    assert rows.loc[("Newest first", "8"), "Union ratio"] == "0.400 [0.400, 0.400]"
+    assert rows.loc[("Newest first", "8"), "Joint ratio"] == "n/a"
+    told = cells("store_diagnosis").set_index("B")
+    assert told.loc["8", "Missing"] == "1.500 (stale 0.500)" and told.loc["8", "Largest loss"] == "Missing"
+    assert told.loc["4", "Largest loss"] == "Selection"
+    change = cells("store_diagnosis", 1)
+    assert len(change) == 6 and change["Change"].str.contains("60 %").any()
+    lost = cells("store_lost_units", 1)  # B = 8
+    assert lost["Unit"].tolist() == ["tea", "gone"] and lost["The optimum keeps"].iloc[1] == "c (tombstone, cost 2)"
+    held = cells("store_anatomy").set_index(["What", "Which"])["Value"]
+    assert held["Share of memories that fit", "B = 4"] == "100.0 %"
+    notes = make(SHOWN, "external_denominators", "talks").notes
+    assert "Scored examples without a store, left out: 2 of alpha, 2 of zeta." in notes
+
+
+def test_costs_side_by_side():
+    both = results(StoreInfo("zeta"), settings=(Setting("declared"), WORDS))
+    summary = both.frames["store_summary"]
+    mixed = summary.assign(cost_model="declared")
+    shown = Results(both.info, {**both.frames, "store_summary": pd.concat([summary, mixed])})
+    frame = make(shown, "store_costs", "talks").sections[0].frame
+    assert list(frame.columns) == ["Kept by", "Budget", "declared, memories words", "words"]
+    assert frame.set_index(["Kept by", "Budget"]).loc[("Newest first", "8"), "words"] == "0.400 (0.667)"
+
+
+def test_the_figure_shows_kept_beside_keepable():
+    figure = draw(SHOWN, "store_diagnostic", "talks")
+    assert len(figure.axes) == 2
+    heights = [bar.get_height() for bar in figure.axes[0].patches]
+    assert heights == [1.0, 0.4, 0.0, 0.4]  # best subset at B = 4, 8; kept at B = 4, 8
+    assert "demonstration" in figure.axes[1].get_title(loc="left") + figure.axes[1].get_title()
+
+
+def test_nothing_to_draw_where_no_ratio_is_defined():
+    frames = dict(SHOWN.frames)
+    frames["store_summary"] = frames["store_summary"].assign(union_ratio=None)
+    with pytest.raises(NothingToShow, match="no exported store has a union ratio"):
+        draw(Results(SHOWN.info, frames), "store_diagnostic", "talks")
