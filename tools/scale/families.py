@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memaudit.package import Candidate, Package, Unit, build
+from memaudit.synthetic import generate
 
 
 def dense(groups: int, seed: int) -> Package:
@@ -85,7 +86,7 @@ def shared_corpus(groups: int, seed: int) -> Package:
     """Sessions shared between questions: each session's candidates cover units of one to three questions, and each
     question has units of one to three sessions, so that components are of many sizes."""
     draft = _Draft(f"shared_{groups}_{seed}", "shared_corpus", [5, groups, seed])
-    pools: list[list[str]] = [[draft.unit(1.0, 2.0) for _ in range(3)] for _ in range(max(1, groups // 2))]
+    pools: list[list[str]] = [[draft.unit(1.0, 2.0) for _ in range(3)] for _ in range((groups + 1) // 2)]
     for g in range(groups):
         near = {g // 2}
         while draft.rng.random() < 0.35:
@@ -96,6 +97,22 @@ def shared_corpus(groups: int, seed: int) -> Package:
             covered = draft.rng.choice(len(units), int(draft.rng.integers(1, 4)), replace=False)
             draft.candidate(group, 4, 45, {units[u]: draft.half() for u in covered})
     return draft.package()
+
+
+def wide(candidates: int, seed: int) -> Package:
+    """Growth in candidates: 500 groups of so many candidates and two units each, in runs that share a context."""
+    return _blocks(f"wide_{candidates}_{seed}", "wide", [6, candidates, seed], candidates, 2)
+
+
+def rich(units: int, seed: int) -> Package:
+    """Growth in units: 500 groups of four candidates and so many units of their own each, in runs that share a
+    context."""
+    return _blocks(f"rich_{units}_{seed}", "rich", [7, units, seed], 4, units)
+
+
+def small(packages: int, seed: int) -> list[Package]:
+    """So many packages of the paper's small suite, other ones for each seed: a batch, not one package."""
+    return [generate("small", "base", seed * packages + i) for i in range(packages)]
 
 
 class _Draft:
@@ -158,6 +175,19 @@ def _facts(draft: _Draft, size: int) -> None:
         draft.candidate(group, 8, 20, {fact: 1.0, context: draft.part()})
         draft.candidate(group, 3, 7, {fact: 1.0})
         draft.candidate(group, 3, 9, {fact: 0.6, context: draft.part()})
+
+
+def _blocks(name: str, family: str, seed: list[int], candidates: int, units: int) -> Package:
+    """500 groups; every four share a context, each candidate covers half of its group's own units and part of that."""
+    draft = _Draft(name, family, seed)
+    while draft.groups < 500:
+        context = draft.unit(0.5, 1.5)
+        for _ in range(4):
+            own, group = [draft.unit(0.8, 2.0) for _ in range(units)], draft.group()
+            for _ in range(candidates):
+                covered = draft.rng.choice(units, (units + 1) // 2, replace=False)
+                draft.candidate(group, 4, 30, {**{own[u]: draft.half() for u in covered}, context: draft.part()})
+    return draft.package()
 
 
 def _question(draft: _Draft, sessions: int) -> list[str]:

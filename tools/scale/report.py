@@ -1,208 +1,231 @@
-"""Tables and figures of FOLDER/runs.jsonl (run.py): who proved what in what time, as ratios pair by pair.
+"""FOLDER/report.md with its tables (CSV, Parquet) and figures (PNG) from the records of run.py.
 
-python tools/scale/report.py [FOLDER]     default results/scale
+    python tools/scale/report.py [--readme] [FOLDER]     default results/scale
+
+--readme also rewrites the part of README.md between the scale markers. Records that contradict each other (a selection
+not worth what its solver says, two different proven optima) are an error, and nothing is written.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import math
 import sys
-from fractions import Fraction
+from collections.abc import Mapping
 from pathlib import Path
-
-import numpy as np
-import pandas as pd
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / part) for part in ("scripts", "tests", "tools")]
 
-from memaudit.present import style  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from memaudit.errors import InputError  # noqa: E402
 from memaudit.table_io import atomic_path, write_text  # noqa: E402
+from scale import figures, tables  # noqa: E402
+from scale import plan as plans  # noqa: E402
+from scale.plan import Plan  # noqa: E402
 
-OURS = "memaudit"
-NAMES = {
-    "memaudit": "MEMAUDIT, one budget",
-    "memaudit_curve": "MEMAUDIT, all budgets",
-    "highs": "HiGHS",
-    "cbc": "CBC",
-    "scip": "SCIP",
-    "cp_sat": "CP-SAT, tuned",
-    "plain_python": "plain Python",
-}
-INSTANCE = ["family", "size", "fraction", "seed"]
+BEGIN = "<!-- scale: begin (written by tools/scale/report.py --readme) -->"
+END = "<!-- scale: end -->"
 
 
-def read(folder: Path) -> pd.DataFrame:
-    """One row a solve; of several limits of one solve all rows. gap: (bound - value) / bound, NaN without both."""
-    rows = [json.loads(line) for line in (folder / "runs.jsonl").read_text("utf-8").splitlines()]
-    frame = pd.DataFrame(rows)
-    value, bound = (
-        frame[column].map(lambda x: float(Fraction(x)) if isinstance(x, str) else math.nan)
-        for column in ("value", "bound")
-    )
-    frame["gap"] = np.where(frame["status"] == "optimal", 0.0, (bound - value) / bound)
-    frame["solved"] = frame["status"] == "optimal"
-    return frame
+def write(folder: Path, plan: Plan, readme: bool = False) -> None:
+    """Write tables, figures and report.md into `folder`; InputError where its records contradict each other."""
+    from scale.run import read_records
 
-
-def disagreements(frame: pd.DataFrame) -> list[str]:
-    """Instances on which two solvers proved different optima (there must be none)."""
-    proven = frame[frame["solved"] & (frame["solver"] != "plain_python")]
-    values = proven.groupby(INSTANCE)["value"].agg(lambda column: sorted(set(column)))
-    return [f"{key}: {found}" for key, found in values.items() if len(found) > 1]
-
-
-def times(frame: pd.DataFrame) -> pd.DataFrame:
-    """Per family, size, fraction and solver: seeds, proofs, seconds (median), memory, and the ratio to ours."""
-    ours = frame[(frame["solver"] == OURS) & frame["solved"]].set_index([*INSTANCE, "limit"])["seconds"]
-    frame = frame.assign(ratio=frame["seconds"] / frame.set_index([*INSTANCE, "limit"]).index.map(ours).to_numpy(float))
-    frame.loc[~frame["solved"], "ratio"] = math.nan  # of proofs only
-    rows = []
-    for key, part in frame.groupby(["family", "size", "fraction", "limit", "solver"], sort=True):
-        solved = part[part["solved"]]
-        rows.append({
-            **dict(zip(["family", "size", "fraction", "limit", "solver"], key, strict=True)),
-            "groups": part["groups"].max(), "candidates": part["candidates"].max(),
-            "solves": len(part), "proven": len(solved),
-            "skipped": int((part["status"] == "skipped").sum()),
-            "seconds_median": solved["seconds"].median(), "seconds_max": solved["seconds"].max(),
-            "ratio_min": part["ratio"].min(), "ratio_median": part["ratio"].median(), "ratio_max": part["ratio"].max(),
-            "gap_max": part["gap"].max(), "peak_mib": part["peak_mib"].max(),
-            "noise_spread": part["noise"].max() / part["noise"].min(),
-        })  # fmt: skip
-    order = {name: i for i, name in enumerate(NAMES)}
-    return pd.DataFrame(rows).sort_values(
-        ["family", "size", "fraction", "limit", "solver"], key=lambda c: c.map(order) if c.name == "solver" else c
-    )
-
-
-def losses(frame: pd.DataFrame) -> pd.DataFrame:
-    """Where another solver was faster to the proof, proved what ours did not, or ended with a smaller gap."""
-    ours = frame[frame["solver"] == OURS].set_index([*INSTANCE, "limit"])
-    others = frame[~frame["solver"].isin([OURS, "memaudit_curve"])]
-    rows = []
-    for row in others.itertuples():
-        mine = ours.loc[(row.family, row.size, row.fraction, row.seed, row.limit)]
-        if row.solved and not mine["solved"]:
-            how = "proved, ours did not"
-        elif row.solved and row.seconds < mine["seconds"]:
-            how = f"faster, {mine['seconds'] / row.seconds:.2f} times"
-        elif not mine["solved"] and row.gap < mine["gap"]:
-            how = f"gap {100 * row.gap:.3g} % against {100 * mine['gap']:.3g} %"
-        else:
-            continue
-        rows.append({**{key: getattr(row, key) for key in [*INSTANCE, "limit", "solver"]}, "how": how})
-    return pd.DataFrame(rows, columns=[*INSTANCE, "limit", "solver", "how"])
-
-
-def growth(frame: pd.DataFrame) -> pd.DataFrame:
-    """Slope of log seconds and log memory against log groups, per family and solver (1 = proportional)."""
-    rows = []
-    for (family, solver), part in frame[frame["solved"]].groupby(["family", "solver"]):
-        large = part[part["groups"] >= 50]
-        if large["groups"].nunique() >= 3:
-            x = np.log(large["groups"].astype(float))
-            slopes = {c: np.polyfit(x, np.log(large[c].astype(float)), 1)[0] for c in ("seconds", "peak_mib")}
-            rows.append({"family": family, "solver": solver, "sizes": large["groups"].nunique(), **slopes})
-    return pd.DataFrame(rows, columns=["family", "solver", "sizes", "seconds", "peak_mib"])
-
-
-def figure_times(frame: pd.DataFrame, path: Path) -> None:
-    """Seconds to the proof against groups, a panel a family with several sizes."""
-    import matplotlib.pyplot as plt
-
-    at_limit = frame[frame["limit"] == frame["limit"].max()]
-    families = [f for f, part in at_limit.groupby("family") if part["groups"].nunique() > 1]
-    with plt.rc_context(style.RC):
-        figure, axes = plt.subplots(1, len(families), figsize=(style.PAGE_WIDTH, 2.7), sharey=True, squeeze=False)
-        for ax, family in zip(axes[0], families, strict=True):
-            for solver, colour, marker in _looks():
-                part = at_limit[(at_limit["family"] == family) & (at_limit["solver"] == solver) & at_limit["solved"]]
-                line = part.groupby("groups")["seconds"].median()
-                ax.plot(line.index, line, color=colour, marker=marker, label=NAMES[solver])
-            ax.set(xscale="log", yscale="log", title=family.replace("_", " "), xlabel="groups")
-        axes[0][0].set_ylabel("seconds to the proof (median of seeds)")
-        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        _save(figure, path)
-
-
-def figure_profile(frame: pd.DataFrame, path: Path) -> None:
-    """Performance profile (Dolan and More 2002): share of instances proven within t times the fastest solver."""
-    import matplotlib.pyplot as plt
-
-    at_limit = frame[(frame["limit"] == frame["limit"].max()) & (frame["solver"] != "memaudit_curve")]
-    seconds = at_limit.assign(s=at_limit["seconds"].where(at_limit["solved"])).pivot(
-        index=INSTANCE, columns="solver", values="s"
-    )
-    ratio = seconds.div(seconds.min(axis=1), axis=0)
-    with plt.rc_context(style.RC):
-        figure, ax = plt.subplots(figsize=(style.PAGE_WIDTH / 2, 2.7))
-        for solver, colour, _ in _looks():
-            if solver in ratio:
-                found = np.sort(ratio[solver].dropna().to_numpy())
-                ax.step([1, *found], [0, *(np.arange(1, len(found) + 1) / len(ratio))], where="post", color=colour,
-                        label=NAMES[solver])  # fmt: skip
-        ax.set(xscale="log", ylim=(0, 1.02), xlabel="t", ylabel="share proven within t times the fastest")
-        ax.set_title(f"{len(ratio)} instances")
-        figure.legend(loc="outside lower center", ncols=3)
-        _save(figure, path)
-
-
-def figure_gaps(frame: pd.DataFrame, path: Path) -> None:
-    """Gap left on the dense family against the time given: the largest over seeds."""
-    import matplotlib.pyplot as plt
-
-    part = frame[(frame["family"] == "dense") & (frame["solver"] != "plain_python") & frame["gap"].notna()]
-    panels = sorted(set(zip(part["size"], part["fraction"], strict=True)))
-    with plt.rc_context(style.RC):
-        columns = 4
-        lines = max(1, math.ceil(len(panels) / columns))
-        figure, axes = plt.subplots(lines, columns, figsize=(style.PAGE_WIDTH, 1.9 * lines + 0.5), squeeze=False)
-        for ax, (size, fraction) in zip(axes.flat, panels, strict=False):
-            own = part[(part["size"] == size) & (part["fraction"] == fraction)]
-            for solver, colour, marker in _looks():
-                line = own[own["solver"] == solver].groupby("limit")["gap"].max()
-                ax.plot(line.index, 100 * line, color=colour, marker=marker, label=NAMES[solver])
-            ax.set(xscale="log", title=f"{size} groups, {100 * fraction:g} %", xlabel="seconds given")
-            ax.set_yscale("symlog", linthresh=0.01)
-        for ax in axes.flat[len(panels) :]:
-            ax.set_visible(False)
-        axes[0][0].set_ylabel("largest gap, %")
-        if panels:
-            figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-        _save(figure, path)
-
-
-def _looks():
-    return zip(NAMES, style.CYCLE, style.MARKERS, strict=True)
-
-
-def _save(figure, path: Path) -> None:
-    import matplotlib.pyplot as plt
-
-    for suffix in (".png", ".pdf"):
-        with atomic_path(path.with_suffix(suffix)) as temporary:
-            figure.savefig(temporary, format=suffix[1:], metadata={} if suffix == ".png" else {"CreationDate": None})
-    plt.close(figure)
-
-
-def write(folder: Path) -> None:
-    frame = read(folder)
-    wrong = disagreements(frame)
+    setting = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    begun = folder / "start.json"
+    start = json.loads(begun.read_text(encoding="utf-8")) if begun.exists() else {}
+    rows = tables.frame(read_records(folder), plan)
+    wrong = tables.faults(rows)
     if wrong:
-        raise SystemExit("solvers proved different optima:\n" + "\n".join(wrong))
-    tables = {"times": times(frame), "losses": losses(frame), "growth": growth(frame)}
-    for name, table in tables.items():
+        raise InputError(f"{folder}: the records contradict each other, so there is no report:\n" + "\n".join(wrong))
+    _write_tables(folder, rows)
+    figures.times(rows, folder / "times.png")
+    figures.profile(rows, folder / "profile.png")
+    figures.gaps(rows, folder / "gaps.png")
+    write_text(folder / "report.md", report(rows, plan, setting, start))
+    print(f"written: {folder / 'report.md'}")
+    if readme:
+        path = ROOT / "README.md"
+        write_text(path, with_block(path.read_text(encoding="utf-8"), readme_block(rows, setting, start)))
+
+
+def _write_tables(folder: Path, rows: pd.DataFrame) -> None:
+    made = {"solves": rows, "times": tables.times(rows), "gaps": tables.gaps(rows),
+            "losses": tables.losses(rows), "growth": tables.growth(rows)}  # fmt: skip
+    for name, table in made.items():
         write_text(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
-        write_text(folder / f"{name}.md", table.to_markdown(index=False, floatfmt=".3g") + "\n")
-    figure_times(frame, folder / "times")
-    figure_profile(frame, folder / "profile")
-    figure_gaps(frame, folder / "gaps")
-    asked = frame.groupby(INSTANCE)["solver"].nunique()
-    print(f"{len(asked)} instances, {(asked == len(NAMES)).sum()} of them by every solver; "
-          f"{len(tables['losses'])} solves in which another solver was ahead (losses.md)")  # fmt: skip
+        with atomic_path(folder / f"{name}.parquet") as temporary:
+            table.to_parquet(temporary, index=False)
+
+
+def report(rows: pd.DataFrame, plan: Plan, setting: Mapping[str, Any], start: Mapping[str, Any]) -> str:
+    """The report as Markdown."""
+    return "\n\n".join([
+        "# How the exact solver scales, beside others",
+        _how(plan, setting),
+        _state(rows, plan),
+        "## Aims", _markdown(pd.DataFrame(tables.aims(rows, start)), _plain),
+        "## Time against size",
+        "Median of the seeds proven, at budgets of 10 % of the total cost; a hollow mark stands at the limit where a "
+        "seed was left unproven.",
+        "![Time against size](times.png)",
+        "## Performance profile", "![Performance profile](profile.png)",
+        "## Gap against time, dense overlap",
+        "The largest gap, (bound - value) / bound, over the seeds. Others: at the end of their time limit. Ours: its "
+        "limits count work, so each mark is a share of these at the seconds it took.",
+        "![Gap against time](gaps.png)",
+        "## Where another solver was ahead", _losses(rows),
+        "## Growth",
+        "Slopes of log seconds and log memory (beyond what the process held before the solve; only where above 1 MiB) "
+        "against the log of what grows; 1 is proportional.",
+        _growth(rows),
+        "## Every cell", _legend(), _cells(rows),
+    ]) + "\n"  # fmt: skip
+
+
+def _how(plan: Plan, setting: Mapping[str, Any]) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in setting["versions"].items())
+    return (
+        f"{setting['machine']}; Python {setting['python']}, {versions}. {plan.seeds} seeds a cell, {plan.limit:g} s a "
+        f"solve, one after the other, each in a process of its own and on one thread. All solvers start from the same "
+        f"integers and build their model on the clock. Values are computed again in integers from every selection. "
+        f"Seconds depend on the machine; read the ratios (other solver / ours, pair by pair)."
+    )
+
+
+def _state(rows: pd.DataFrame, plan: Plan) -> str:
+    counts = rows["status"].value_counts()
+    listed = ", ".join(f"{n:,} {status}" for status, n in counts.items())
+    said = [f"{len(rows):,} solves planned: {listed}."]
+    if counts.get("not run", 0):
+        said.append(
+            f"**Not complete**: the run, or its {plan.hours:g} hours, ended before; the tables count what is missing."
+        )
+    if counts.get("died", 0):
+        said.append("Processes that died count as unproven.")
+    heard = tables.noise(rows)
+    if heard["loops"]:
+        said.append(
+            f"The reference loop before each solve took {heard['least']:.2f} to {heard['most']:.2f} times its median "
+            f"(90 % below {heard['p90']:.2f}; above {tables.SLOWEST_NOISE:g} before {100 * heard['noisy']:.1f} % of "
+            f"the solves), and {100 * heard['waiting']:.1f} % of the solves' time was waiting for the processor."
+        )
+    low = tables.low_bounds(rows)
+    if low:
+        said.append("Bounds of other solvers below a proven optimum: " + "; ".join(low) + ".")
+    return " ".join(said)
+
+
+def _losses(rows: pd.DataFrame) -> str:
+    found = tables.losses(rows)
+    if found.empty:
+        return "Nowhere, of the instances that were run."
+    tried = rows[rows["main"] & rows["seconds"].notna() & ~rows["solver"].isin([plans.OURS, plans.CURVE])]
+    found = found.assign(solver=found["solver"].map(figures.NAMES), fraction=found["fraction"].map("{:.0%}".format))
+    return f"{len(found)} of {len(tried)} pairs.\n\n" + _markdown(found, _plain)
+
+
+def _growth(rows: pd.DataFrame) -> str:
+    found = tables.growth(rows)
+    shown = pd.DataFrame({
+        "against": found["against"],
+        "from - to": [f"{a:,.0f} - {b:,.0f}" for a, b in zip(found["from"], found["to"], strict=True)],
+        "solver": found["solver"].map(figures.NAMES), "solves": found["solves"],
+        "time": found["seconds_slope"], "memory": found["memory_slope"], "at most, MiB": found["peak_mib_at_most"],
+    })  # fmt: skip
+    return _markdown(shown, lambda x: f"{x:.2f}" if x < 10 else f"{x:,.0f}")
+
+
+def _legend() -> str:
+    return (
+        "`proven`: seeds proven of those tried; *skipped*: the solver had left a smaller size of the series unproven; "
+        "*not run*: the time was over. Ratios are min / median / max of the pairs; `>=` where an unproven solve "
+        "counts with the seconds it was given. Memory is beyond what the process held before the solve."
+    )
+
+
+def _cells(rows: pd.DataFrame) -> str:
+    found = tables.times(rows)
+    shown = [
+        {
+            "family": r.family, "size": f"{r.size:,}", "budget": "-" if r.family == "small" else f"{r.fraction:.0%}",
+            "solver": figures.NAMES[r.solver], "proven": _proven(r), "seconds": tables.short(r.seconds_median),
+            "ratio": _ratio(r), "largest gap": "-" if pd.isna(r.gap_max) else f"{100 * r.gap_max:.2g} %",
+            "MiB": "-" if pd.isna(r.peak_mib) else f"{r.peak_mib:.0f}",
+        }
+        for r in found.itertuples(index=False)
+    ]  # fmt: skip
+    return _markdown(pd.DataFrame(shown), _plain)
+
+
+def _proven(row: Any) -> str:
+    if row.tried:
+        return f"{row.proven} of {row.tried}"
+    return "skipped" if row.skipped else "not run"
+
+
+def _ratio(row: Any) -> str:
+    if pd.isna(row.ratio_median):
+        return "-"
+    numbers = " / ".join(f"{x:.3g}" for x in (row.ratio_min, row.ratio_median, row.ratio_max))
+    return f">= {numbers}" if row.ratio_at_least else numbers
+
+
+def _plain(number: float) -> str:
+    return f"{number:g}"
+
+
+def _markdown(table: pd.DataFrame, number: Any) -> str:
+    """A Markdown table; floats by `number`, NaN as a dash."""
+
+    def cell(value: Any) -> str:
+        if isinstance(value, float):
+            return "-" if pd.isna(value) else number(value)
+        return str(value)
+
+    head = f"| {' | '.join(table.columns)} |\n|{'---|' * len(table.columns)}"
+    return "\n".join([head, *("| " + " | ".join(map(cell, row)) + " |" for row in table.itertuples(index=False))])
+
+
+def readme_block(rows: pd.DataFrame, setting: Mapping[str, Any], start: Mapping[str, Any]) -> str:
+    """What the README shows of a run: where it was measured, the aims, how often another solver was ahead."""
+    main = rows[rows["main"] & rows["seconds"].notna()]
+    others = main[~main["solver"].isin([plans.OURS, plans.CURVE])]
+    heard = tables.noise(rows)
+    text = (
+        f"Measured on {setting['machine']} ({setting['mode']} plan; {int((rows['status'] == 'not run').sum())} of "
+        f"{len(rows):,} solves not run; {100 * heard['waiting']:.1f} % of the time waiting for the processor). Another "
+        f"solver was ahead in {len(tables.losses(rows))} of {len(others)} pairs; the report lists each."
+    )
+    return text + "\n\n" + _markdown(pd.DataFrame(tables.aims(rows, start)), _plain)
+
+
+def with_block(text: str, block: str) -> str:
+    """`text` with what stands between the markers replaced; InputError where a marker is missing."""
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"README.md: the lines {BEGIN!r} and {END!r} must stand in it, in this order")
+    return f"{head}{BEGIN}\n\n{block}\n\n{END}{tail}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "results" / "scale")
+    parser.add_argument("--readme", action="store_true", help="write the figures into the README too")
+    arguments = parser.parse_args()
+    try:
+        if not (arguments.folder / "run.json").exists():
+            raise InputError(f"{arguments.folder}: no run.json there; `make scale` makes one")
+        setting = json.loads((arguments.folder / "run.json").read_text(encoding="utf-8"))
+        plan = plans.PLANS[setting["mode"]]._replace(hours=setting["hours"])
+        write(arguments.folder, plan, arguments.readme)
+    except InputError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results" / "scale")
+    main()

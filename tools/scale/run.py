@@ -1,158 +1,56 @@
 """Time against size: this solver beside HiGHS, CBC, SCIP, CP-SAT and a plain-Python search, on generated families.
 
-    python tools/scale/run.py [--quick] [--only FAMILY] [--limit SECONDS] [FOLDER]     default results/scale
+    python tools/scale/run.py [--quick] [--only FAMILY] [--hours H] [--readme] [FOLDER]
 
-Every solver gets the same instances, one at a time, each in a process of its own that is stopped at the limit. A
-row a solve goes to FOLDER/runs.jsonl at once; a run that was stopped goes on where it was. A solver that closed no seed
-of a size within the limit is not asked for larger ones of that family (rows say `skipped`). Then `report.py` writes
-tables and figures. Not part of the pipeline or its tests: seconds depend on the machine, so read the ratios.
+FOLDER: default results/scale, with --quick results/scale_quick. All solvers get the same instances one after the other,
+each solve in a process of its own that is stopped at its limit. Every solve is a record, a file in FOLDER/records
+written at once, so a run that was stopped goes on where it was (the same code and machine provided). When the hours
+are over, what is left is `not run`; a later run with more hours takes it up. Then report.py writes FOLDER/report.md.
+Linux only. Never part of the pipeline or its tests: seconds depend on the machine and its load, so read the ratios.
 """
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: processes are forked, without its threads
+
 import argparse
+import gc
+import hashlib
 import json
 import multiprocessing
-import resource
+import platform
+import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / part) for part in ("scripts", "tests", "tools")]
 
-import families  # noqa: E402
+from memaudit.errors import InputError  # noqa: E402
+from memaudit.table_io import write_text  # noqa: E402
+from scale import plan as plans  # noqa: E402
+from scale.plan import Job, Plan  # noqa: E402
 
-SEEDS = 3
-LIMIT = 60.0
-GRACE = 10.0  # seconds beyond the limit before a solver's process is killed
-CURVE_SELECTIONS = 100
-
-
-class Cell(NamedTuple):
-    """One instance: a family's generator at a size, a seed, and a budget as a fraction of the total cost."""
-
-    family: str
-    size: int
-    fraction: float
-    seed: int
-
-
-# Family -> (sizes, fractions of the total cost); quick: the sizes of `make scale-quick`.
-FULL = {
-    "chains": ([10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], [0.10]),
-    "path": ([10, 50, 200, 1000, 5000], [0.10]),
-    "natural_like": ([0, 10, 20, 40, 60], [0.10]),
-    "corpus": ([87], [0.05, 0.10]),
-    "shared_corpus": ([100, 500, 3500], [0.05, 0.10]),
-    "dense": ([30, 60, 100, 200], [0.05, 0.10]),
-}
-QUICK = {
-    "chains": ([10, 50, 200, 2000, 10000], [0.10]),
-    "path": ([50, 500], [0.10]),
-    "natural_like": ([0, 60], [0.10]),
-    "corpus": ([87], [0.10]),
-    "shared_corpus": ([500, 3500], [0.10]),
-    "dense": ([30, 60], [0.05, 0.10]),
-}
-QUICK_LIMIT, QUICK_SEEDS = 10.0, 2
+GRACE = 5.0  # seconds beyond the limit before a solve's process is killed
+REPEAT_FOR = 0.2  # seconds: a shorter solve is repeated so long, and its median counts
+MOST_REPEATS = 50
+RESERVE = 60.0  # seconds kept for the report
+# What a record depends on.
+_CODE = (
+    *(f"scripts/memaudit/{part}" for part in ("solve", "objective.py", "package.py", "batch.py", "synthetic")),
+    *(f"scripts/memaudit/check/{part}.py" for part in ("model", "mip", "cp_sat", "rows")),
+    *("tests/reference.py", "tools/scale/families.py", "tools/scale/solvers.py"),
+)
 
 
-# ---- Solvers: (package, budget, limit) -> (status, value, bound, seconds to build the model, seconds to solve)
-
-
-class Outcome(NamedTuple):
-    """status: optimal or limit; value, bound: F as exact fractions, None where there is none."""
-
-    status: str
-    value: Fraction | None
-    bound: Fraction | None
-    seconds: float
-
-
-def ours(package: Any, budget: int, limit: float) -> Outcome:
-    """Proof at one budget. The limits of this solver count work; the process is stopped at `limit` like any other."""
-    from memaudit.objective import scale
-    from memaudit.solve.choose import solve_all
-
-    start = time.perf_counter()
-    (solution,) = solve_all([scale(package)], budget, 1, 10**9)
-    seconds = time.perf_counter() - start
-    value, bound = (Fraction(x, solution.scale) for x in (solution.value_int, solution.bound_int))
-    return Outcome(solution.status, value, bound, seconds)
-
-
-def ours_curve(package: Any, budget: int, limit: float) -> Outcome:
-    """Every budget up to `budget`, with the selection at 100 of them."""
-    from memaudit.objective import scale
-    from memaudit.solve.frontier import LimitReached, frontier
-
-    start = time.perf_counter()
-    try:
-        curve = frontier(scale(package), budget)
-    except LimitReached:
-        return Outcome("limit", None, None, time.perf_counter() - start)
-    for j in range(1, CURVE_SELECTIONS + 1):
-        curve.selection(budget * j // CURVE_SELECTIONS)
-    seconds = time.perf_counter() - start
-    value = Fraction(curve.at(budget)[0], curve.scale)
-    return Outcome("optimal", value, value, seconds)
-
-
-def _model(package: Any) -> Any:
-    from memaudit.check.model import curve
-    from memaudit.check.rows import build_problem, read_rows
-    from memaudit.package_io import package_tables
-
-    rows = read_rows(package_tables([package], suite="scale", label_source="generator"), [package.package_id])
-    pool = {"include": None, "exclude": []}
-    return build_problem(rows[package.package_id], pool=pool, saturation=curve("cap1", "cap1"), k=1)
-
-
-def _timed(package: Any, solve: Callable[[Any], Any]) -> Outcome:
-    """The scaling to integers and the solver's own model count; reading the package does not."""
-    problem = _model(package)
-    start = time.perf_counter()
-    answer = solve(problem)
-    return Outcome(answer.status, answer.value, answer.bound, time.perf_counter() - start)
-
-
-def _mip(name: str) -> Callable[[Any, int, float], Outcome]:
-    def solve(package: Any, budget: int, limit: float) -> Outcome:
-        from memaudit.check.mip import solve_mip
-
-        return _timed(package, lambda problem: solve_mip(problem, budget, name, limit))
-
-    return solve
-
-
-def cp_sat(package: Any, budget: int, limit: float) -> Outcome:
-    """As the pipeline's check uses it; its own limit counts deterministic seconds, of about one second each."""
-    from memaudit.check.cp_sat import solve_cp_sat
-
-    return _timed(package, lambda problem: solve_cp_sat(problem, budget, limit))
-
-
-def plain_python(package: Any, budget: int, limit: float) -> Outcome:
-    from reference import plain_branch_and_bound
-
-    start = time.perf_counter()
-    value = Fraction(round(plain_branch_and_bound(package, budget) * 10**6), 10**6)
-    return Outcome("optimal", value, value, time.perf_counter() - start)
-
-
-SOLVERS: dict[str, Callable[[Any, int, float], Outcome]] = {
-    "memaudit": ours,
-    "memaudit_curve": ours_curve,
-    "highs": _mip("highs"),
-    "cbc": _mip("cbc"),
-    "scip": _mip("scip"),
-    "cp_sat": cp_sat,
-    "plain_python": plain_python,
-}
+# ---- One solve
 
 
 def noise() -> float:
@@ -164,135 +62,211 @@ def noise() -> float:
     return time.perf_counter() - start
 
 
-# ---- One process a solver
+def measure(job: Job, task: Any) -> dict[str, Any]:
+    """The record of one solve (without its wall time), judged; the solve runs in a process of its own."""
+    from scale.solvers import SOLVERS
+
+    answer = _in_process(lambda: _timed(SOLVERS[job.solver], task, job), job.limit)
+    found = answer.pop("found", None)
+    sizes = {
+        "groups": sum(len(p.visible.group_ids) for p in task.packages),
+        "candidates": sum(map(len, task.packages)),
+        "units": sum(len(p.units) for p in task.packages),
+        "budget": max(task.budgets),
+        "solves": len(task.packages) * len(task.budgets),
+    }
+    return {**job._asdict(), **sizes, **answer, **({} if found is None else judge(found, task))}
 
 
-def serve(name: str, pipe: Any) -> None:
-    """Answer (cell, limit) with a row, until the pipe closes."""
-    from memaudit.warm import warm
-
-    warm()
-    first = families.chains(10, 0)
-    SOLVERS[name](first, first.total_cost // 10, 5.0)  # loads what a first call loads
-    pipe.send("ready")
-    while True:
-        try:
-            cell, limit = pipe.recv()
-        except EOFError:
-            return
-        package = getattr(families, cell.family)(cell.size, cell.seed)
-        budget = max(1, round(cell.fraction * package.total_cost))
-        pipe.send("built")
-        loop = noise()
-        outcome = SOLVERS[name](package, budget, limit)
-        pipe.send({
-            "groups": len(package.visible.group_ids), "candidates": len(package), "units": len(package.units),
-            "budget": budget, "status": outcome.status,
-            "value": None if outcome.value is None else str(outcome.value),
-            "bound": None if outcome.bound is None else str(outcome.bound),
-            "seconds": outcome.seconds, "noise": loop,
-            "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        })  # fmt: skip
+def _timed(solve: Callable, task: Any, job: Job) -> dict[str, Any]:
+    before, loop = _memory("VmRSS"), noise()
+    seconds, cpu = [], []
+    while not seconds or (sum(seconds) < REPEAT_FOR and len(seconds) < MOST_REPEATS):
+        wall, processor = time.perf_counter(), time.process_time()
+        found = solve(task, job.limit, job.effort)
+        seconds.append(time.perf_counter() - wall)
+        cpu.append(time.process_time() - processor)
+        if len(seconds) == 1:
+            peak = _memory("VmHWM")
+    solves = len(task.packages) * len(task.budgets)
+    return {
+        "seconds": statistics.median(seconds) / solves, "cpu": statistics.median(cpu) / solves,
+        "repeats": len(seconds), "noise": loop, "peak_mib": max(0.0, peak - before), "found": found,
+    }  # fmt: skip
 
 
-class Worker:
-    """A solver's process, started anew after it was killed."""
+def _memory(entry: str) -> float:
+    """MiB of this process: VmRSS now, VmHWM at most so far (a forked process starts anew)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(entry + ":"))
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._process: Any = None
 
-    def solve(self, cell: Cell, limit: float) -> dict[str, Any]:
-        if self._process is None:
-            self._start()
-        self._pipe.send((cell, limit))
-        self._wait(120)  # the generator
-        if not self._pipe.poll(limit + GRACE):
-            self.stop()
+def _in_process(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]:
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+
+    def child() -> None:
+        receive.close()
+        send.send(work())
+
+    process = context.Process(target=child, daemon=True)
+    process.start()
+    send.close()
+    try:
+        if not receive.poll(limit + GRACE):
             return {"status": "killed", "seconds": limit}
-        try:
-            return self._pipe.recv()
-        except EOFError:
-            self.stop()
-            return {"status": "died", "seconds": limit}
+        return receive.recv()
+    except EOFError:
+        process.join()
+        return {"status": "died", "seconds": limit, "exit": process.exitcode}
+    finally:
+        process.kill()
+        process.join()
+        receive.close()
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, other = context.Pipe()
-        self._process = context.Process(target=serve, args=(self.name, other), daemon=True)
-        self._process.start()
-        other.close()
-        self._wait(300)
 
-    def _wait(self, seconds: float) -> None:
-        if not self._pipe.poll(seconds):
-            raise RuntimeError(f"{self.name}: its process does not answer")
-        self._pipe.recv()
+def judge(found: list[Any], task: Any) -> dict[str, Any]:
+    """Status, value and bound of a task (of a batch: sums; of a curve: at its largest budget), every value recomputed
+    in integers from the selection. `fault`: what is infeasible or is not worth what its solver says."""
+    problems = task.problems if len(task.problems) > 1 else task.problems * len(found)
+    rounds = len(found) // len(problems)
+    faults, values, bounds = [], [], []
+    for at, (one, problem) in enumerate(zip(found, problems * rounds, strict=True)):
+        value = None
+        if one.selection is not None:
+            value = Fraction(problem.scaled.value(one.selection), problem.scaled.scale)
+            faults += _faults(one, problem, value, f"solve {at}")
+        values.append(value)
+        bounds.append(one.bound)
+    last = slice(-1, None) if len(task.problems) == 1 else slice(None)
+    solved = all(one.status == "optimal" for one in found)
+    return {
+        "status": "optimal" if solved else "limit", "value": _total(values[last]), "bound": _total(bounds[last]),
+        **({"fault": "; ".join(faults)} if faults else {}),
+    }  # fmt: skip
 
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._pipe.close()
-            self._process = None
+
+def _faults(one: Any, problem: Any, value: Fraction, where: str) -> list[str]:
+    breach = problem.breach(one.selection, one.budget)
+    faults = [f"{where}: {breach}"] if breach else []
+    if one.claimed is not None and abs(one.claimed - value) > Fraction(1, 10**9):
+        faults.append(f"{where}: its solver says {one.claimed}, the selection is worth {value}")
+    if one.bound is not None and one.bound < value - Fraction(1, 10**9):
+        faults.append(f"{where}: the bound {one.bound} is below the value {value} of its own selection")
+    return faults
+
+
+def _total(numbers: list[Fraction | None]) -> str | None:
+    return None if None in numbers else str(sum(numbers, Fraction(0)))
 
 
 # ---- The run
 
 
-def cells(plan: dict[str, tuple[list[int], list[float]]], seeds: int) -> Iterator[Cell]:
-    for family, (sizes, fractions) in plan.items():
-        for size in sizes:
-            for fraction in fractions:
-                yield from (Cell(family, size, fraction, seed) for seed in range(seeds))
+def read_records(folder: Path) -> dict[Job, dict[str, Any]]:
+    """The records of a folder by their job."""
+    rows = [json.loads(p.read_text(encoding="utf-8")) for p in sorted((folder / "records").glob("*.json"))]
+    return {Job(*(row[key] for key in Job._fields)): row for row in rows}
 
 
-def run(folder: Path, plan: dict[str, Any], seeds: int, limit: float, only: str | None) -> None:
-    log = folder / "runs.jsonl"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    done = {(Cell(*(row[key] for key in Cell._fields)), row["solver"], row["limit"]) for row in rows}
-    closed = {key: _closed(rows, key) for key in {(r["family"], r["fraction"], r["solver"], r["size"]) for r in rows}}
-    workers = {name: Worker(name) for name in SOLVERS}
-    with log.open("a", encoding="utf-8") as out:
-        for cell in cells(plan, seeds):
-            if only not in (None, cell.family):
-                continue
-            for name, worker in workers.items():
-                if (cell, name, limit) in done:
-                    continue
-                smaller = [s for s in plan[cell.family][0] if s < cell.size]
-                last = (cell.family, cell.fraction, name, max(smaller, default=-1))
-                skip = bool(smaller) and not closed.get(last, 0)
-                found = {"status": "skipped"} if skip else worker.solve(cell, limit)
-                row = {**cell._asdict(), "solver": name, "limit": limit, **found}
-                key = (cell.family, cell.fraction, name, cell.size)
-                closed[key] = closed.get(key, 0) + (row["status"] == "optimal")
-                out.write(json.dumps(row) + "\n")
-                out.flush()
-                print(f"{cell} {name}: {row['status']} {row.get('seconds', 0):.3g} s", flush=True)
-    for worker in workers.values():
-        worker.stop()
+def run(
+    folder: Path,
+    plan: Plan,
+    only: str | None = None,
+    make_task: Callable[[Job], Any] | None = None,
+    solve: Callable[[Job, Any], dict[str, Any]] = measure,
+) -> None:
+    """Measure what has no record yet, until the plan's hours are spent (records of earlier runs count)."""
+    if make_task is None:
+        from scale.solvers import make_task
+    records = read_records(folder)
+    spent = sum(row["wall"] for row in records.values())
+    last, task = None, None
+    for job in plans.jobs(plan):
+        if job in records or only not in (None, job.family) or plans.needless(job, records, plan):
+            continue
+        if spent + job.limit + GRACE > 3600 * plan.hours - RESERVE:
+            print(f"the {plan.hours:g} hours are over: what is left is not run", flush=True)
+            return
+        start = time.perf_counter()
+        if job[:4] != last:
+            task = None  # the old one goes first
+            task, last = make_task(job), job[:4]
+            gc.collect()
+        row = solve(job, task)
+        row["wall"] = time.perf_counter() - start
+        write_text(folder / "records" / f"{job.name}.json", json.dumps(row, indent=1) + "\n")
+        records[job] = row
+        spent += row["wall"]
+        print(f"{spent:6.0f} s  {job.name}: {row['status']} {row['seconds']:.3g} s {row.get('fault', '')}", flush=True)
 
 
-def _closed(rows: list[dict[str, Any]], key: tuple) -> int:
-    return sum((r["family"], r["fraction"], r["solver"], r["size"]) == key and r["status"] == "optimal" for r in rows)
+def setting(mode: str, hours: float) -> dict[str, Any]:
+    """What a folder's records have in common: code, machine, versions."""
+    digest = hashlib.sha256()
+    for part in _CODE:
+        path = ROOT / part
+        for source in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(source.relative_to(ROOT).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
+    cpu = [s for s in Path("/proc/cpuinfo").read_text(errors="replace").splitlines() if s.startswith("model name")]
+    return {
+        "mode": mode,
+        "hours": hours,
+        "code": digest.hexdigest()[:16],
+        "machine": f"{cpu[0].partition(':')[2].strip() if cpu else platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("numba", "numpy", "ortools")},
+    }
+
+
+def open_folder(folder: Path, now: Mapping[str, Any]) -> None:
+    """Write FOLDER/run.json, or compare it: InputError where the records are of other code or another machine."""
+    path = folder / "run.json"
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        other = [key for key in now if key != "hours" and before.get(key) != now[key]]
+        if other:
+            raise InputError(
+                f"{folder}: its records have another {', '.join(other)}; remove the folder, or name a new one"
+            )
+    write_text(path, json.dumps(now, indent=1) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "results" / "scale")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=sorted(FULL))
-    parser.add_argument("--limit", type=float)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer sizes and seeds, 10 s a solve, a quarter of an hour"
+    )
+    parser.add_argument("--only", help="one family")
+    parser.add_argument("--hours", type=float, help="of the whole run (default 2, with --quick 0.25)")
+    parser.add_argument("--readme", action="store_true", help="write the figures into the README too")
     arguments = parser.parse_args()
-    plan, seeds = (QUICK, QUICK_SEEDS) if arguments.quick else (FULL, SEEDS)
-    limit = arguments.limit or (QUICK_LIMIT if arguments.quick else LIMIT)
-    run(arguments.folder, plan, seeds, limit, arguments.only)
+    mode = "quick" if arguments.quick else "full"
+    plan = plans.PLANS[mode]
+    plan = plan._replace(hours=arguments.hours or plan.hours)
+    if arguments.only not in (None, *plans.families(plan)):
+        parser.error(f"--only: {arguments.only} is not one of {', '.join(plans.families(plan))}")
+    folder = arguments.folder or ROOT / "results" / ("scale_quick" if arguments.quick else "scale")
+    from scale import report, start
 
-    import report
+    try:
+        open_folder(folder, setting(mode, plan.hours))
+        start.measure(folder)
+        _load_kernels()
+        run(folder, plan, arguments.only)
+        report.write(folder, plan, readme=arguments.readme)
+    except InputError as error:
+        sys.exit(f"error: {error}")
 
-    report.write(arguments.folder)
+
+def _load_kernels() -> None:
+    """What a first call loads is loaded before processes are forked; how long it takes is measured by start.py."""
+    from scale.solvers import SOLVERS, make_task
+
+    for solver in (plans.OURS, plans.CURVE):
+        job = Job("dense", 8, 0.1, 0, solver, 5.0, 1.0)
+        SOLVERS[solver](make_task(job), 5.0, 1.0)
 
 
 if __name__ == "__main__":
