@@ -224,6 +224,15 @@ def test_ratios_are_of_pairs_and_unproven_ones_are_lower_bounds():
     assert made["seconds_median"] == 1.0
 
 
+def test_a_proof_after_the_limit_does_not_count_but_its_value_must_agree():
+    rows = _rows((OURS, 0, "optimal", 0.5, "3", "3"), ("highs", 0, "optimal", 12.0, "3", "3"))
+    late = rows[rows["solver"] == "highs"].iloc[0]
+    assert (late["status"], late["solved"], late["gap"]) == ("late", False, 0.0)
+    assert tables.pairs(rows)["at_least"].tolist() == [True]
+    wrong = _rows((OURS, 0, "optimal", 0.5, "3", "3"), ("highs", 0, "optimal", 12.0, "4", "4"))
+    assert "differ" in tables.faults(wrong)[0]
+
+
 def test_losses_name_every_way_to_be_beaten():
     rows = _rows(
         (OURS, 0, "optimal", 2.0, "3", "3"), ("highs", 0, "optimal", 1.0, "3", "3"),
@@ -292,6 +301,22 @@ def test_gaps_of_answered_limits_are_zero():
     }
     found = tables.gaps(tables.frame(records, two))
     assert dict(zip(found["limit"], found["gap_max"], strict=True)) == {2.0: 0.25, 5.0: 0.0, 10.0: 0.0}
+
+
+def test_ours_counts_with_the_most_effort_that_ended_in_time():
+    parts = (Part("dense", (60,), (0.1,), (OURS,)), Part("dense", (60,), (0.1,), (OURS,), (None,), plan.EFFORTS))
+    efforts = Plan(parts, 1, 10, 1)
+    whole = Job("dense", 60, 0.1, 0, OURS, 10, 1.0)
+    records = {
+        whole: {"status": "killed", "seconds": 10.0},
+        whole._replace(effort=1 / 64): {"status": "limit", "seconds": 1.0, "value": "2", "bound": "4"},
+        whole._replace(effort=1 / 16): {"status": "limit", "seconds": 4.0, "value": "3", "bound": "4"},
+        whole._replace(effort=1 / 4): {"status": "limit", "seconds": 11.0, "value": "4", "bound": "4"},
+    }
+    rows = tables.frame(records, efforts).set_index("effort")
+    assert (rows.loc[1.0, "status"], rows.loc[1.0, "gap"], rows.loc[1.0, "seconds"]) == ("limit", 0.25, 10.0)
+    assert rows.loc[1 / 2, "status"] == "skipped"
+    assert rows.loc[1 / 256, "status"] == "not run"
 
 
 def test_aims_say_what_was_not_measured():

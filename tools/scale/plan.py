@@ -54,7 +54,7 @@ class Job(NamedTuple):
 # The small suite is a batch of packages at the paper's budgets; its fraction says nothing.
 SMALL_BUDGETS = (1, 2, 4, 8, 16)
 _GROWTH_BUDGETS = (0.01, 0.02, 0.05, 0.2, 0.5)
-EFFORTS = (1 / 1024, 1 / 256, 1 / 64, 1 / 16, 1 / 4)
+EFFORTS = (1 / 256, 1 / 64, 1 / 16, 1 / 4, 1 / 2)  # rising: once one overran the limit, no larger one is asked for
 
 FULL = Plan(
     (
@@ -68,7 +68,7 @@ FULL = Plan(
         Part("path", (10, 50, 200, 1000, 10000), (0.10,), ALL),
         Part("shared_corpus", (100, 500, 3500), (0.05, 0.10), ALL),
         Part("dense", (30, 60, 100, 200), (0.05, 0.10), ONE_BUDGET),
-        Part("dense", (60, 100, 200), (0.10,), (OURS,), efforts=EFFORTS),
+        Part("dense", (30, 60, 100, 200), (0.05, 0.10), (OURS,), efforts=EFFORTS),
         Part("dense", (60, 100, 200), (0.10,), (*MIPS, "cp_sat"), limits=(20.0, 10.0, 5.0, 2.0)),
     ),
     seeds=3,
@@ -90,6 +90,8 @@ QUICK = Plan(
         Part("dense", (200,), (0.05,), ONE_BUDGET),
         Part("dense", (60,), (0.10,), ONE_BUDGET),
         Part("dense", (60,), (0.10,), (OURS,), efforts=EFFORTS),
+        Part("dense", (30,), (0.10,), (OURS,), efforts=EFFORTS),
+        Part("dense", (200,), (0.05,), (OURS,), efforts=EFFORTS),
         Part("dense", (60,), (0.10,), (*MIPS, "cp_sat"), limits=(5.0, 2.0)),
     ),
     seeds=2,
@@ -123,19 +125,24 @@ def main_job(job: Job, plan: Plan) -> bool:
 def needless(job: Job, records: Mapping[Job, Mapping[str, Any]], plan: Plan) -> str | None:
     """Why a job need not be measured, given the records of others; None where it must be.
 
-    `answered`: with a longer limit (or the whole effort) it was proven in less time than this one gives.
-    `skipped`: the solver left a smaller instance of the series unproven. Only the plain search is skipped on the
-    dense family, where gaps are compared.
+    `answered`: with a longer limit it was proven in less time than this one gives; or with the whole effort, in time.
+    `skipped`: the solver left a smaller instance of the series unproven (only the plain search is skipped on the dense
+    family, where gaps are compared), or less effort overran the limit.
     """
     if not main_job(job, plan):
         whole = records.get(job._replace(limit=plan.limit, effort=1.0))
-        if whole and whole["status"] == "optimal" and job.effort == 1.0 and whole["seconds"] <= job.limit:
+        if whole and whole["status"] == "optimal" and whole["seconds"] <= job.limit:
             return "answered"
-        return None
+        less = (job._replace(effort=effort) for effort in EFFORTS if effort < job.effort < 1.0)
+        return "skipped" if any(_overran(records.get(other), job.limit) for other in less) else None
     if job.family == "dense" and job.solver != PLAIN:
         return None
     smaller = (other for other in _series(job, plan) if other in records)
     return "skipped" if any(records[other]["status"] != "optimal" for other in smaller) else None
+
+
+def _overran(record: Mapping[str, Any] | None, limit: float) -> bool:
+    return record is not None and (record["status"] == "killed" or record["seconds"] > limit)
 
 
 def _series(job: Job, plan: Plan) -> Iterable[Job]:

@@ -75,7 +75,8 @@ def report(rows: pd.DataFrame, plan: Plan, setting: Mapping[str, Any], start: Ma
         "## Performance profile", "![Performance profile](profile.png)",
         "## Gap against time, dense overlap",
         "The largest gap, (bound - value) / bound, over the seeds. Others: at the end of their time limit. Ours: its "
-        "limits count work, so each mark is a share of these at the seconds it took.",
+        "limits count work, so each mark is a share of these at the seconds it took. Where its whole limits overran "
+        "the seconds of a solve, the largest share that ended in time counts in all tables.",
         "![Gap against time](gaps.png)",
         "## Where another solver was ahead", _losses(rows),
         "## Growth",

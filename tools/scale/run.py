@@ -107,6 +107,7 @@ def _in_process(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, A
 
     def child() -> None:
         receive.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # some solvers print whatever they are told
         send.send(work())
 
     process = context.Process(target=child, daemon=True)

@@ -1,8 +1,9 @@
 """What the records of a run say: ratios pair by pair, growth, losses, the aims. Arithmetic only, no files.
 
 A frame has one row a planned job: the job's own columns, the record's, and besides `gap` ((bound - value) / bound, 0
-where proven, NaN without both), `solved`, `main` (the plan's own limit, whole effort). Its `status` is optimal, limit,
-killed (at the limit, with nothing to show), died, skipped, answered (plan.needless) or `not run`.
+where proven, NaN without both), `solved`, `main` (the plan's own limit, whole effort). Its `status` is optimal, late
+(proven, but only after the limit: counted as unproven), limit, killed (with nothing to show), died, skipped, answered
+(plan.needless) or `not run`.
 """
 
 from __future__ import annotations
@@ -24,21 +25,39 @@ _RECORDED = [
     "groups", "candidates", "units", "budget", "solves", "seconds", "cpu", "repeats", "noise", "peak_mib", "value",
     "bound", "wall", "fault",
 ]  # fmt: skip
+_PROVEN = ("optimal", "late")
 SLOWEST_NOISE = 1.5  # a reference loop this many times its median: the machine was not quiet
 
 
 def frame(records: Mapping[Job, Mapping[str, Any]], plan: Plan) -> pd.DataFrame:
-    """One row a job of the plan, in its order."""
+    """One row a job of the plan, in its order.
+
+    Our limits count work, so the whole effort may overrun the seconds: then the most effort that ended in time counts,
+    its value and bound (status `limit`), with all the seconds given. That is what a caller could have had.
+    """
     rows = []
     for job in dict.fromkeys(plans.jobs(plan)):
-        row = records.get(job) or {"status": plans.needless(job, records, plan) or "not run"}
+        row = _found(job, records) or {"status": plans.needless(job, records, plan) or "not run"}
+        late = row["status"] == "optimal" and row["seconds"] > job.limit
         rows.append({
-            **job._asdict(), "status": row["status"], **{column: row.get(column) for column in _RECORDED},
-            "main": plans.main_job(job, plan), "gap": _gap(row), "solved": row["status"] == "optimal",
+            **job._asdict(), "status": "late" if late else row["status"],
+            **{column: row.get(column) for column in _RECORDED},
+            "main": plans.main_job(job, plan), "gap": _gap(row), "solved": row["status"] == "optimal" and not late,
         })  # fmt: skip
     made = pd.DataFrame(rows)
     numbers = ["groups", "candidates", "units", "budget", "seconds", "cpu", "noise", "peak_mib", "wall"]
     return made.astype(dict.fromkeys(numbers, float))
+
+
+def _found(job: Job, records: Mapping[Job, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    row = records.get(job)
+    if row is None or job.solver != OURS or job.effort < 1.0 or row["status"] != "killed":
+        return row
+    for effort in reversed(plans.EFFORTS):
+        less = records.get(job._replace(effort=effort))
+        if less and less["status"] in ("optimal", "limit") and less["seconds"] <= job.limit:
+            return less if less["status"] == "optimal" else {**less, "seconds": job.limit}
+    return row
 
 
 def _gap(row: Mapping[str, Any]) -> float:
@@ -55,12 +74,13 @@ def faults(rows: pd.DataFrame) -> list[str]:
     says, two proven values of one instance, a value or a bound beyond a proven one."""
     found = [f"{_where(r)}, {r.solver}: {r.fault}" for r in rows[rows["fault"].notna()].itertuples()]
     for _, part in rows.groupby(INSTANCE):
-        proven = {r.solver: Fraction(r.value) for r in part[part["solved"]].itertuples()}
-        if len(set(proven.values())) > 1:
-            found.append(f"{_where(part.iloc[0])}: proven optima differ: {_listed(proven)}")
+        proven = [(Fraction(r.value), r.solver) for r in part[part["status"].isin(_PROVEN)].itertuples()]
+        if len({value for value, _ in proven}) > 1:
+            listed = ", ".join(f"{solver} {value}" for value, solver in proven)
+            found.append(f"{_where(part.iloc[0])}: proven optima differ: {listed}")
             continue
         for r in part.itertuples() if proven else ():
-            optimum = next(iter(proven.values()))
+            optimum = proven[0][0]
             if pd.notna(r.value) and Fraction(r.value) > optimum:
                 found.append(f"{_where(r)}, {r.solver}: the value {r.value} is above the proven {optimum}")
             if r.solver in (OURS, CURVE) and pd.notna(r.bound) and Fraction(r.bound) < optimum:
@@ -72,8 +92,8 @@ def low_bounds(rows: pd.DataFrame) -> list[str]:
     """Unproven solves of others whose bound (a double, rounded) is below the proven optimum: told, not an error."""
     found = []
     for _, part in rows.groupby(INSTANCE):
-        proven = [Fraction(r.value) for r in part[part["solved"]].itertuples()]
-        for r in part[~part["solved"] & part["bound"].notna()].itertuples() if proven else ():
+        proven = [Fraction(r.value) for r in part[part["status"].isin(_PROVEN)].itertuples()]
+        for r in part[~part["status"].isin(_PROVEN) & part["bound"].notna()].itertuples() if proven else ():
             if Fraction(r.bound) < proven[0]:
                 found.append(f"{_where(r)}, {r.solver} ({r.limit:g} s): {r.bound} where {proven[0]} is proven")
     return found
@@ -81,10 +101,6 @@ def low_bounds(rows: pd.DataFrame) -> list[str]:
 
 def _where(row: Any) -> str:
     return f"{row.family} {row.size}, {100 * row.fraction:g} %, seed {row.seed}"
-
-
-def _listed(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def pairs(rows: pd.DataFrame, ours: str = OURS) -> pd.DataFrame:
