@@ -149,7 +149,7 @@ def test_a_process_that_overruns_or_dies_is_told(monkeypatch):
     import os
     import time
 
-    monkeypatch.setattr(run, "GRACE", 0.0)
+    monkeypatch.setattr(run, "GRACE", (0.0, 0.0))
     assert run._in_process(lambda: time.sleep(60), 0.05) == {"status": "killed", "seconds": 0.05}
     assert run._in_process(lambda: os._exit(3), 30.0) == {"status": "died", "seconds": 30.0, "exit": 3}
 
@@ -360,3 +360,19 @@ def test_the_plain_reference_selects_what_it_says():
     assert problem.breach(selection, 40) is None
     assert float(problem.value(selection)) == pytest.approx(value, abs=1e-9)
     assert isinstance(problem.value(selection), Fraction)
+
+
+def test_a_lower_bound_below_the_aim_decides_nothing():
+    part = pd.DataFrame({"ratio": [12.0, 4.0, 5.0], "at_least": [False, True, True]})
+    assert tables._met(part, 10) == tables.UNDECIDED
+    assert tables._met(part.assign(at_least=False), 10) == "no"
+    assert tables._met(part[:0], 10) == "yes"
+
+
+def test_highs_keeps_its_incumbent_and_bound_at_its_limit():
+    task = solvers.make_task(Job("dense", 60, 0.1, 0, "highs", 1.0, 1.0))
+    row = run.judge(solvers.highs(task, 1.0, 1.0), task)
+    assert row["status"] in ("optimal", "limit")
+    assert "fault" not in row
+    if row["bound"] is not None and row["value"] is not None:
+        assert Fraction(row["value"]) <= Fraction(row["bound"])

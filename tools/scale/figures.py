@@ -11,7 +11,6 @@ import pandas as pd
 from memaudit.present import style
 from memaudit.table_io import atomic_path
 
-from . import plan as plans
 from . import tables
 
 NAMES = {
@@ -78,10 +77,12 @@ def profile(rows: pd.DataFrame, path: Path) -> None:
 
 def gaps(rows: pd.DataFrame, path: Path) -> None:
     """The largest gap over seeds on the dense family against the seconds given (of ours: taken, at several shares of
-    its limits), for cells solved at several limits; left out where a seed ended without value or bound."""
+    its limits), for cells solved at several limits (no file where there are none); left out where a seed ended without
+    value or bound."""
     found = tables.gaps(rows)
-    several = found[found["solver"] != plans.OURS].groupby(["size", "fraction"])["limit"].nunique()
-    panels = list(several[several > 1].index)
+    panels = tables.gap_panels(found)
+    if not panels:
+        return
     with style.house_style():
         figure, axes = style.new_figure(style.PAGE_WIDTH, 2.9, 1, max(_FEWEST_PANELS, len(panels)), sharey=True)
         for ax, (size, fraction) in zip(axes[0], panels, strict=False):

@@ -77,7 +77,7 @@ def report(rows: pd.DataFrame, plan: Plan, setting: Mapping[str, Any], start: Ma
         "The largest gap, (bound - value) / bound, over the seeds. Others: at the end of their time limit. Ours: its "
         "limits count work, so each mark is a share of these at the seconds it took. Where its whole limits overran "
         "the seconds of a solve, the largest share that ended in time counts in all tables.",
-        "![Gap against time](gaps.png)",
+        "![Gap against time](gaps.png)" if tables.gap_panels(tables.gaps(rows)) else "Not measured.",
         "## Where another solver was ahead", _losses(rows),
         "## Growth",
         "Slopes of log seconds and log memory (beyond what the process held before the solve; only where above 1 MiB) "
@@ -154,7 +154,7 @@ def _cells(rows: pd.DataFrame) -> str:
         {
             "family": r.family, "size": f"{r.size:,}", "budget": "-" if r.family == "small" else f"{r.fraction:.0%}",
             "solver": figures.NAMES[r.solver], "proven": _proven(r), "seconds": tables.short(r.seconds_median),
-            "ratio": _ratio(r), "largest gap": "-" if pd.isna(r.gap_max) else f"{100 * r.gap_max:.2g} %",
+            "ratio": _ratio(r), "largest gap": "-" if pd.isna(r.gap_max) else f"{100 * r.gap_max:.3g} %",
             "MiB": "-" if pd.isna(r.peak_mib) else f"{r.peak_mib:.0f}",
         }
         for r in found.itertuples(index=False)
