@@ -24,7 +24,7 @@ NAMES = {
 }
 _LOOKS = [(name, *look) for name, *look in zip(NAMES, style.CYCLE, style.MARKERS, strict=True)]
 _TITLES = {"chains": "chains", "path": "one long path", "shared_corpus": "shared corpus", "dense": "dense overlap"}
-_FEWEST_PANELS = 2
+_MOST_TICKS = 5
 
 
 def times(rows: pd.DataFrame, path: Path) -> None:
@@ -33,7 +33,7 @@ def times(rows: pd.DataFrame, path: Path) -> None:
     main = rows[rows["main"] & (rows["fraction"] == 0.1) & rows["seconds"].notna()]
     panels = [f for f in _TITLES if main.loc[main["family"] == f, "size"].nunique() > 1]
     with style.house_style():
-        figure, axes = style.new_figure(style.PAGE_WIDTH, 2.9, 1, max(_FEWEST_PANELS, len(panels)), sharey=True)
+        figure, axes = style.new_figure(style.PAGE_WIDTH, 3.1, 1, max(1, len(panels)), sharey=True)
         for ax, family in zip(axes[0], panels, strict=False):
             for solver, colour, marker in _LOOKS:
                 part = main[(main["family"] == family) & (main["solver"] == solver)]
@@ -43,13 +43,12 @@ def times(rows: pd.DataFrame, path: Path) -> None:
                 solved = part[part["solved"]].groupby("size")["seconds"].median()
                 ax.plot(groups[solved.index], solved, color=colour, marker=marker, label=NAMES[solver])
                 left = part[~part["solved"]].groupby("size")["limit"].max()
-                ax.plot(groups[left.index], left, color=colour, marker=marker, mfc="white", ls="", clip_on=False)
+                ax.plot(groups[left.index], left, color=colour, marker=marker, mfc="white", ls="")
             ax.set(xscale="log", yscale="log", title=_TITLES[family], xlabel="groups")
+            _ticks(ax, sorted(main.loc[main["family"] == family, "size"].unique()))
             ax.grid(axis="y")
-        for ax in axes[0][len(panels) :]:
-            ax.set_visible(False)
         axes[0][0].set_ylabel("seconds to the proof")
-        _legend(figure, axes[0])
+        _legend(figure, axes[0], 4 if len(panels) > 1 else 3)
         _save(figure, path)
 
 
@@ -71,7 +70,7 @@ def profile(rows: pd.DataFrame, path: Path) -> None:
         )
         ax.set_title(f"{max((len(r) for r in ratios.values()), default=0)} instances, one budget each")
         ax.grid(axis="y")
-        _legend(figure, axes[0], columns=3)
+        _legend(figure, axes[0], 3)
         _save(figure, path)
 
 
@@ -84,7 +83,8 @@ def gaps(rows: pd.DataFrame, path: Path) -> None:
     if not panels:
         return
     with style.house_style():
-        figure, axes = style.new_figure(style.PAGE_WIDTH, 2.9, 1, max(_FEWEST_PANELS, len(panels)), sharey=True)
+        width = style.PAGE_WIDTH * (0.62 if len(panels) == 1 else 1)
+        figure, axes = style.new_figure(width, 3.1, 1, len(panels), sharey=True)
         for ax, (size, fraction) in zip(axes[0], panels, strict=False):
             own = found[(found["size"] == size) & (found["fraction"] == fraction)]
             for solver, colour, marker in _LOOKS:
@@ -93,17 +93,24 @@ def gaps(rows: pd.DataFrame, path: Path) -> None:
                     ax.plot(line["seconds"], 100 * line["gap_max"], color=colour, marker=marker, label=NAMES[solver])
             ax.set(xscale="log", title=f"{size} groups, {100 * fraction:g} % budget", xlabel="seconds")
             ax.set_yscale("symlog", linthresh=0.1)
-            ax.set_ylim(bottom=-0.01)
+            ax.set_ylim(-0.01, max(1.0, 150 * found["gap_max"].max()))
+            _ticks(ax, sorted(own["limit"].unique()))
             ax.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
             ax.grid(axis="y")
-        for ax in axes[0][len(panels) :]:
-            ax.set_visible(False)
         axes[0][0].set_ylabel("largest gap, %")
-        _legend(figure, axes[0])
+        _legend(figure, axes[0], 4 if len(panels) > 1 else 3)
         _save(figure, path)
 
 
-def _legend(figure, axes, columns: int = 4) -> None:
+def _ticks(ax, sizes) -> None:
+    """Ticks of a log axis at the sizes themselves, or at the powers of ten among many, as plain numbers."""
+    if len(sizes) > _MOST_TICKS:
+        sizes = [10.0**e for e in range(math.floor(math.log10(sizes[0])), math.ceil(math.log10(sizes[-1])) + 1)]
+    ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+    ax.set_xticks([], minor=True)
+
+
+def _legend(figure, axes, columns: int) -> None:
     """Every solver that some panel shows, once, in order."""
     shown: dict[str, object] = {}
     for ax in axes:
