@@ -36,6 +36,7 @@ def measure(folder: Path) -> None:
     """Write FOLDER/start.json, unless it is there: seconds, and counts of compiled kernels."""
     path = folder / "start.json"
     if not path.exists():
+        print("measuring the start: compiles every kernel in a folder of its own ...", flush=True)
         write_text(path, json.dumps(_measured(), indent=1) + "\n")
 
 
