@@ -251,7 +251,8 @@ CURVE_CHECKS = _table(
 # ---- scores/{suite}/...: one row per package, budget and writer.
 # opt_status: status of the denominator (OPT on the full pool); ratio null where it is undefined or unproven.
 # *_covered, *_mass: unweighted covered / total mass of the units of that role, each unit capped at 1.
-# required_* : current + invalidation units; retrieved_fixed: the part held by the three most recent memories.
+# required_* : current + invalidation units; retrieved_fixed: the part held by the three most recent memories;
+# coverable_mass: the required mass that all candidates of the package together cover, whatever they cost.
 SCORES = _table(
     "scores",
     ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer"),
@@ -276,6 +277,7 @@ SCORES = _table(
         "current_mass": _float,
         "invalidation_mass": _float,
         "stale_mass": _float,
+        "coverable_mass": _float,
         "retrieved_fixed": _float,
         "queries": _int,
         "queries_covered": _int,
@@ -323,6 +325,9 @@ SUMMARY = _table(
         "mean_current_covered": _float,
         "mean_invalidation_covered": _float,
         "mean_stale_covered": _float,
+        "mean_current_mass": _float,
+        "mean_invalidation_mass": _float,
+        "mean_stale_mass": _float,
         "mean_selected": _float,
         "mean_validity_selected": _float,
     },
@@ -397,6 +402,7 @@ DECOMPOSITION = _table(
         "required_mass": _float,
         "covered": _float,
         "write_failure": _float,
+        "in_no_candidate": _float,
         "retrieval_failure_oracle": _float,
         "retrieval_failure_fixed": _float,
     },
@@ -501,7 +507,8 @@ CONSTRUCTION = _table(
 )
 # first, second: label sources; agreed_with: where not "", first and it agree on every cell that is counted.
 _PAIR = {"suite": _str, "first": _str, "agreed_with": _str, "second": _str}
-# frame: labelled (cells that a source labelled one by one) or drawn (a seeded sample of all cells).
+# frame: labelled (cells that a source labelled one by one) or drawn (a seeded sample of all cells). level_*: full
+# against partial coverage on the cells that both find covered (level_cells of them); null where one level is all.
 AGREEMENT = _table(
     "agreement",
     (*_PAIR, "frame"),
@@ -519,7 +526,9 @@ AGREEMENT = _table(
         "ci_high": _float,
         "kappa_weighted": _float,
         "alpha": _float,
+        "level_cells": _int,
     },
+    {"level_agreement": _float, "level_kappa": _float, "level_low": _float, "level_high": _float},
 )
 DISAGREEMENTS = _table(
     "disagreements",
@@ -527,19 +536,36 @@ DISAGREEMENTS = _table(
     {**_PAIR, "frame": _str, "by": _str, "group": _str, "cells": _int, "only_first": _int, "only_second": _int},
 )
 # How far package ratios move under other labels. labels: which; budget: null where all are pooled;
-# rows: (package, budget, writer) compared; dropped: left out, as an optimum is 0 or not proven.
+# rows: (package, budget, writer) compared; dropped: left out, as an optimum is 0 or not proven. ratio_mad_binary:
+# against the own labels made binary too, null where the others are not binary.
 LABEL_RATIOS = _table(
     "label_ratios",
     ("suite", "labels", "budget"),
     {"suite": _str, "labels": _str, "kind": _str, **_SETTING, "packages": _int, "rows": _int, "dropped": _int},
-    {"budget": _int, "ratio_mad": _float, "ranking_preserved": _bool, "spearman": _float, "writers": _int},
+    {
+        "budget": _int,
+        "ratio_mad": _float,
+        "ratio_mad_binary": _float,
+        "ranking_preserved": _bool,
+        "spearman": _float,
+        "writers": _int,
+    },
 )
-# Mean ratio of every writer under the package's own labels (`mean_own`) and under others (`mean_ratio`).
+# Mean ratio of every writer under the package's own labels (`mean_own`), under these made binary on the cells that the
+# others label (`mean_own_binary`, over n_binary packages; null where the others are not binary), and under others
+# (`mean_ratio`).
 RELABELLED = _table(
     "relabelled",
     ("suite", "labels", "budget", "writer"),
     {"suite": _str, "labels": _str, "kind": _str, **_SETTING, **_BUDGET, "writer": _str, "n": _int, "dropped": _int},
-    {"mean_own": _float, "mean_ratio": _float, "ci_low": _float, "ci_high": _float},
+    {
+        "mean_own": _float,
+        "n_binary": _int,
+        "mean_own_binary": _float,
+        "mean_ratio": _float,
+        "ci_low": _float,
+        "ci_high": _float,
+    },
 )
 # An optimum of a changed problem over that of the reference, on the same packages and budget as written.
 # varied: k, cost_model or pool; value, reference: of what is varied. undefined_n: packages whose reference

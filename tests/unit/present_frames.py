@@ -120,6 +120,9 @@ def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[in
                     "mean_current_covered": ratio * (0.4 + 0.5 * step),
                     "mean_invalidation_covered": 2.0 if exact else ratio * 0.8 * (cell["pool"] == "full"),
                     "mean_stale_covered": 0.3 * _draw("s", cell["writer"], step),
+                    "mean_current_mass": 4.0,
+                    "mean_invalidation_mass": 2.0,
+                    "mean_stale_mass": 0.5,
                     "mean_selected": 1.0 + step,
                     "mean_validity_selected": ratio,
                     "mean_queries_covered": ratio * 0.5,
@@ -155,6 +158,7 @@ def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[in
                     "required_mass": required,
                     "covered": covered,
                     "write_failure": required - covered,
+                    "in_no_candidate": min(0.25, required - covered),
                     "retrieval_failure_oracle": 0.0,
                     "retrieval_failure_fixed": covered * 0.12 * step,
                 }

@@ -413,6 +413,36 @@ def test_agreement_of_pairs_and_of_agreed_labels_with_a_third():
     }  # fmt: skip
 
 
+@given(VALUES)
+def test_levels_are_compared_on_the_cells_that_both_cover(pairs):
+    a, b = (np.array(values) for values in zip(*pairs, strict=True))
+    cells = pd.DataFrame({"package_id": [f"p{i % 3}" for i in range(len(a))]})
+    exact = np.arange(len(a)) % 5 != 4
+    found = ag._levels(ag.Comparison("x", "", "y", cells, a, b, exact), 20, 0)
+    both = exact & (a > 0) & (b > 0)
+    assert found["level_cells"] == both.sum()
+    if len({*a[both], *b[both]}) < 2:
+        assert all(np.isnan(found[f"level_{name}"]) for name in ("agreement", "kappa", "low", "high"))
+    else:
+        assert found["level_kappa"] == pytest.approx(cohen_kappa_score(a[both] == 1, b[both] == 1), abs=1e-12)
+        assert found["level_agreement"] == (a == b)[both].mean()
+        assert found["level_low"] <= found["level_high"]
+
+
+def test_a_label_that_two_share_in_part_only_says_nothing_of_levels():
+    cells = {("a", f"a::c{c}", "a::u0"): value for c, value in enumerate((1.0, 0.5, 0.5, 0.0))}
+    anna, ben = ag.Source("anna", cells), ag.Source("ben", cells | {("a", "a::c1", "a::u0"): 1.0})
+    third = ag.Source("carl", cells)
+    frame = ag.draw_frame([package("a", {(0, 0): 1.0, (1, 0): 0.5, (2, 0): 0.5}, units=1)])
+    table = ag.agreement("s", frame, ag.DRAWN, [anna, ben, third], resamples=5)
+    found = table.set_index(["first", "agreed_with", "second"])
+    assert found.loc[("anna", "", "ben"), "level_cells"] == 3
+    assert found.loc[("anna", "", "ben"), "level_kappa"] == pytest.approx(cohen_kappa_score([1, 0, 0], [1, 1, 0]))
+    # Of c1 anna says a half and ben a whole: they share "covered", no level.
+    shared = found.loc[("anna", "ben", "carl")]
+    assert (shared["cells"], shared["level_cells"], shared["level_kappa"]) == (4, 2, 1.0)
+
+
 def test_three_whole_sources_are_each_compared_with_the_others_agreed_labels():
     sources = [ag.package_source([A], name) for name in "xyz"]
     table = ag.agreement("s", *ag.frame_of([A], sources), sources, resamples=5)

@@ -283,6 +283,7 @@ def test_construction_counts():
         ("packages", "all"): 4, ("queries", "scored"): 6, ("queries", "nothing required"): 1,
         ("queries", "not scored"): 3, ("not scored", "none"): 2, ("not scored", "odd"): 1,
         ("queries by category", "one hop"): 2, ("units by role", "current"): 16,
+        ("counted units by role", "current"): 12,
         ("units by weight", "zero"): 4, ("candidates", "atomic_fact"): 12, ("coverage cells", "full"): 11,
         ("coverage cells", "partial"): 5, ("labels", "model, pass 1, accepted, positive"): 15, ("warnings", "blank"): 1,
     }  # fmt: skip

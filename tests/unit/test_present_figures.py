@@ -134,6 +134,43 @@ def test_validity_gap_has_room_above_its_highest_marker():
         assert ax.get_ylim()[1] >= 1.05 * max(max(line.get_ydata()) for line in ax.lines)
 
 
+def test_panels_of_the_validity_gap_share_a_scale_unless_it_would_hide_a_gap():
+    whole = RUNS["paper"]
+    summary = whole.frame("summary")
+    ends = {ax.get_ylim() for ax in draw(whole, "validity_gap", "stress").axes if ax.lines}
+    assert len(ends) == 1
+    small = summary["distribution"].eq("base")
+    shrunk = summary.assign(mean_value=summary["mean_value"].where(~small, summary["mean_value"] / 10))
+    figure = draw(Results(whole.info, {**whole.frames, "summary": shrunk}), "validity_gap", "stress")
+    assert len({ax.get_ylim() for ax in figure.axes if ax.lines}) > 1
+    assert "a scale of its own" in figure.legends[0].get_title().get_text()
+
+
+def test_the_number_of_units_stands_over_each_state_of_validity():
+    def heads(results, suite):
+        return [t.get_text() for ax in draw(results, "validity_coverage", suite).axes for t in ax.texts]
+
+    assert {"1,000 units", "2,000 units", "250 units"} <= set(heads(RUNS["paper"], "small"))
+    whole = RUNS["tiny"]
+    counts = {
+        r.name: r.count for r in whole.frames["construction"].query("what == 'counted units by role'").itertuples()
+    }
+    assert counts and "invalidation" not in counts
+    shown = heads(whole, "talk")
+    assert f"16 units, {counts['current']} of weight" in shown and "8 units, 0 of weight" in shown
+
+
+def test_what_no_candidate_covers_is_a_part_of_its_own():
+    figure = draw(RUNS["paper"], "decomposition", "small")
+    texts = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert texts[-1] == "write failure: no candidate covers it"
+    rows = RUNS["paper"].frame("decomposition").query("suite == 'small' and budget == 1")
+    widths = [bar.get_width() for bar in figure.axes[0].patches]
+    assert len(widths) == 4 * len(rows)
+    assert sum(widths[-2 * len(rows) :]) == pytest.approx(rows["write_failure"].sum())
+    assert sum(widths[-len(rows) :]) == pytest.approx(rows["in_no_candidate"].sum())
+
+
 def test_states_of_validity_share_one_scale(monkeypatch):
     seen, original = [], figures._shades
 

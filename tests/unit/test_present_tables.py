@@ -14,6 +14,7 @@ import present_frames as frames
 import pytest
 
 from memaudit.errors import InputError
+from memaudit.present import style
 from memaudit.present.figures_io import draw
 from memaudit.present.registry import TABLES, Item
 from memaudit.present.results import Results, RunInfo, SuiteInfo, WriterInfo, focus_budget, overall
@@ -211,6 +212,58 @@ def test_natural_cells_are_the_frames_numbers():
     pooled = ratios[ratios["budget"].isna()].iloc[0]
     first = make(whole, "coverage_audit", "talk").sections[1].frame.iloc[0]
     assert (first["B"], first["Ratio MAD"]) == ("all", f"{pooled.ratio_mad:.3f}")
+    assert first["Against own, binary"] == f"{pooled.ratio_mad_binary:.3f}"
+
+
+def test_binary_labels_are_said_and_stand_beside_own_labels_made_binary():
+    whole = RUNS["tiny"]
+    document = make(whole, "relabelled", "talk")
+    row = whole.frames["relabelled"].query("writer == 'recency_raw' and budget == 9").iloc[0]
+    assert "binary" in document.caption and row.mean_own_binary != row.mean_own
+    (section,) = document.sections
+    assert section.heading == "Labels: human_a = human_b: own / own made binary / these, binary"
+    shown = section.frame.set_index("Writer").filter(like="9").loc[style.label("recency_raw")].iloc[0]
+    assert shown.startswith(f"{row.mean_own:.3f} / {row.mean_own_binary:.3f} / {row.mean_ratio:.3f} [")
+    for name in ("relabelled", "coverage_audit"):
+        assert any("Labels of human_a = human_b are binary" in note for note in make(whole, name, "talk").notes)
+    plain = whole.frames["relabelled"].assign(mean_own_binary=np.nan, n_binary=pd.NA)
+    document = make(Results(whole.info, {**whole.frames, "relabelled": plain}), "relabelled", "talk")
+    assert "binary" not in " ".join((document.caption, document.sections[0].heading, *document.notes))
+
+
+def test_agreement_on_the_level_of_coverage_is_shown_or_blank():
+    whole = RUNS["tiny"]
+    frame = whole.frames["agreement"]
+    assert frame["level_kappa"].isna().any()  # the humans' labels are binary
+    told = frame.assign(level_cells=40, level_kappa=0.5, level_low=0.4, level_high=0.6)
+    for used, cell in ((frame[frame["level_kappa"].isna()], "n/a"), (told, "0.500 [0.400, 0.600]")):
+        results = Results(whole.info, {**whole.frames, "agreement": used})
+        shown = make(results, "coverage_audit", "talk").sections[0].frame
+        assert set(shown["Kappa, full or partial"]) == {cell}
+    assert "0.500 [0.400, 0.600] of 40" in notes_of(draw(results, "label_agreement", "talk"))
+    assert "Labels are binary" in notes_of(draw(whole, "label_agreement", "talk"))
+
+
+def notes_of(figure) -> str:
+    """The remarks below a figure, in one line."""
+    legend = figure.legends[0].get_title().get_text() if figure.legends else figure.get_supxlabel()
+    return " ".join(legend.split())
+
+
+def test_packages_with_an_optimum_of_zero_are_counted_wherever_means_are_over_budgets():
+    whole = RUNS["tiny"]
+    summary = whole.frames["summary"]
+    budget = summary.loc[summary["suite"] == "mine", "budget"].min()
+    zero = summary["suite"].isin(["mine", "talk"]) & summary["budget"].isin([budget, 4])
+    some = Results(whole.info, {**whole.frames, "summary": summary.assign(opt_zero_n=np.where(zero, 3, 0))})
+    none = Results(whole.info, {**whole.frames, "summary": summary.assign(opt_zero_n=0)})
+    tables = [(name, "mine", budget) for name in ("summary", "paired", "decomposition")]
+    for name, suite, at in [*tables, ("question_types", "talk", 4)]:
+        assert f"3 at B = {at}" in " ".join(make(some, name, suite).notes) or name == "summary"
+        assert "OPT = 0" not in " ".join(make(none, name, suite).notes)
+    for name in ("budget_sweep", "decomposition", "representation_mix", "validity_coverage", "validity_gap"):
+        assert f"3 at B = {budget}" in notes_of(draw(some, name, "mine"))
+        assert "OPT = 0" not in notes_of(draw(none, name, "mine"))
 
 
 def test_optima_under_other_costs_at_absolute_budgets_stand_apart():
@@ -274,6 +327,11 @@ def test_reliability_counts_packages_and_queries_apart_and_names_the_disputed():
     counted = {k.strip(): v for k, v in queries.frame.itertuples(index=False, name=None)}
     assert counted == {"Packages": "24", "Queries": "25", "scored": "24", "not scored": "1", "no candidate": "1"}
     assert artifacts.frame["Role"].tolist() == ["the coverage"]
+    assert not any("no status of adjudication" in note for note in make(whole, "reliability", "talk").notes)
+    names = whole.frames["construction"]["name"].str.replace(", accepted,", ", unstated,")
+    unstated = whole.frames["construction"].assign(name=names)
+    document = make(Results(whole.info, {**whole.frames, "construction": unstated}), "reliability", "talk")
+    assert any("no status of adjudication" in note for note in document.notes)
     rows = [("adjudication", name, n) for name, n in (("accepted", 20), ("corrected", 4), ("rejected", 2))]
     rows += [("required units", "changed", 4), ("required units", "unchanged", 20)]
     frame = pd.DataFrame([("talk", *row) for row in rows], columns=["suite", "what", "name", "count"])

@@ -88,6 +88,24 @@ def test_values_and_optima_of_other_labels_by_hand(kept):
             assert np.isnan(row.new_ratio)
 
 
+def test_binary_labels_are_compared_with_own_labels_made_binary_on_the_same_cells(kept):
+    halves = {
+        p.package_id: {(c, u): v for i, c in enumerate(p.visible.candidate_ids) for u, v in p.coverage_row(i).items()}
+        for p in cases.TALK
+    }
+    labels = {p: dict.fromkeys(cells, 1.0) for p, cells in halves.items()}
+    assert any(v == 0.5 for cells in halves.values() for v in cells.values())
+    pairs = lr.under_labels(cases.TALK, kept, labels, **EXACT)
+    # All own labels are at least a half, so made binary they are the given ones: nothing else moved the ratios.
+    assert pairs["binary_ratio"].equals(pairs["new_ratio"])
+    assert (pairs["ratio"] != pairs["new_ratio"])[pairs["new_ratio"].notna()].any()
+    # Labels with a half are not binary, and own labels on other cells stay as they are.
+    assert lr.under_labels(cases.TALK, kept, halves, **EXACT)["binary_ratio"].isna().all()
+    none = lr.under_labels(cases.TALK, kept, {}, **EXACT)
+    assert none["binary_ratio"].equals(none["new_ratio"])
+    assert (none["binary_ratio"] == none["ratio"])[none["binary_ratio"].notna()].all()
+
+
 def test_an_unproven_optimum_gives_no_ratio(kept, monkeypatch):
     monkeypatch.setattr(choose, "ROUNDS", ())
     monkeypatch.setattr(choose, "QUICK_LOOKS", 0)
@@ -108,7 +126,8 @@ def test_a_memory_that_no_package_has_is_told():
 def pairs_of(**ratios):
     """Writer -> list of (ratio, new ratio), one a package, at budget 4."""
     return pd.DataFrame([
-        {"package_id": f"p{i}", "budget": 4, "budget_spec": "4", "writer": w, "ratio": a, "new_ratio": b}
+        {"package_id": f"p{i}", "budget": 4, "budget_spec": "4", "writer": w, "ratio": a, "binary_ratio": np.nan,
+         "new_ratio": b}
         for w, values in ratios.items()
         for i, (a, b) in enumerate(values)
     ])  # fmt: skip
@@ -160,6 +179,13 @@ def test_relabelled_means_are_paired_and_have_an_interval():
     assert (row["n"], row["dropped"], row["mean_own"], row["mean_ratio"]) == (2, 1, 0.75, 0.375)
     assert row["ci_low"] <= 0.375 <= row["ci_high"]
     assert table.set_index("writer").loc["other", "n"] == 0
+    assert table["mean_own_binary"].isna().all() and table["n_binary"].isna().all()
+    binary = pairs.assign(binary_ratio=[0.75, np.nan, 0.5, np.nan])
+    table = lr.relabelled("talk", "anna = ben", lr.AGREED, cases.SETTING, binary, resamples=50)
+    row = table.set_index("writer").loc["oracle_gvt"]
+    assert (row["n"], row["n_binary"], row["mean_own"], row["mean_own_binary"]) == (2, 1, 0.75, 0.75)
+    moved = lr.label_ratios("talk", "anna = ben", lr.AGREED, cases.SETTING, binary).iloc[0]
+    assert (moved["ratio_mad"], moved["ratio_mad_binary"]) == (0.375, 0.25)
 
 
 # ---- label noise

@@ -78,6 +78,8 @@ def test_every_column_by_hand():
         "opt_status": "optimal", "opt_int": 11 * instance.scale, "opt": 11.0, "ratio": 0.5, "cost": 8,
         "n_selected": 4, "n_validity_selected": 2, "current_covered": 1.0, "invalidation_covered": 1.0,
         "stale_covered": 1.0, "current_mass": 1.0, "invalidation_mass": 1.0, "stale_mass": 1.0,
+        # All four candidates together cover cur and inv in full.
+        "coverable_mass": 2.0,
         # The three most recent: b and u of time 2, t of time 1; a is not retrieved.
         "retrieved_fixed": 1.65,
         # q3 requires nothing and is not counted; x is covered by .25 only.
@@ -213,6 +215,7 @@ def naive(package, selection, saturation):
         "n_validity_selected": sum(v.representation_type[i] in ("tombstone", "compound_update") for i in selection),
         **{f"{role}_covered": float(mass(selection, role)) for role in ("current", "invalidation", "stale")},
         **{f"{role}_mass": sum(u.role == role for u in package.units) for role in ("current", "invalidation", "stale")},
+        "coverable_mass": float(mass(range(len(package)), "current", "invalidation")),
         "retrieved_fixed": float(mass(recent, "current", "invalidation")),
         "queries": len(asked),
         "queries_covered": sum(all(covered(selection, u) >= 1 for u in q.required) for q in asked),

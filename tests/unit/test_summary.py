@@ -36,7 +36,7 @@ def score(package_id, writer="w", value=1, opt=2, **other):
         "scale": 1, "value": float(value), "opt_status": status, "opt_int": opt, "opt": float(opt), "cost": 3,
         "n_selected": 2, "n_validity_selected": 1, "current_covered": 0.5, "invalidation_covered": 1.0,
         "stale_covered": 0.25, "current_mass": 2.0, "invalidation_mass": 1.0, "stale_mass": 1.0,
-        "retrieved_fixed": 1.25, "queries": 4, "queries_covered": 1,
+        "coverable_mass": 2.5, "retrieved_fixed": 1.25, "queries": 4, "queries_covered": 1,
         "ratio": None if status == "limit" else value / opt if opt else 1.0,
     }  # fmt: skip
     return row | other
@@ -266,7 +266,7 @@ def test_decomposition_by_hand_without_float_noise():
     result = decomposition(table(*rows))
     row = one(result)
     assert (row["required_mass"], row["covered"], row["n"]) == (3, pytest.approx(1.9), 2)
-    assert row["write_failure"] == 1.1
+    assert row["write_failure"] == 1.1 and row["in_no_candidate"] == 0.5
     assert row["retrieval_failure_fixed"] == 0.5 and row["retrieval_failure_oracle"] == 0
     fits("decomposition", result)
 

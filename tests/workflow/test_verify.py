@@ -369,7 +369,7 @@ def test_a_check_dropped(results, capsys):
 SCORED = [
     "value_int", "scale", "value", "opt_int", "opt", "ratio", "cost", "n_selected", "n_validity_selected",
     "current_covered", "invalidation_covered", "stale_covered", "current_mass", "invalidation_mass", "stale_mass",
-    "retrieved_fixed", "queries", "queries_covered",
+    "coverable_mass", "retrieved_fixed", "queries", "queries_covered",
 ]  # fmt: skip
 
 

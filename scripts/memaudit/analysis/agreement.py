@@ -372,6 +372,7 @@ class Comparison:
     """Two lists of values on the cells of a frame that both sources labelled.
 
     agreed_with: where not empty, `a` is the label that `first` and `agreed_with` share, on cells where they do.
+    exact: where `a` is a value that was given, and not only the binary label that two values share.
     """
 
     first: str
@@ -380,6 +381,7 @@ class Comparison:
     cells: pd.DataFrame
     a: np.ndarray
     b: np.ndarray
+    exact: np.ndarray
 
 
 def comparisons(frame: pd.DataFrame, sources: Sequence[Source]) -> Iterator[Comparison]:
@@ -398,10 +400,11 @@ def comparisons(frame: pd.DataFrame, sources: Sequence[Source]) -> Iterator[Comp
     for x, y in combinations(by_cell if len(by_cell) > 1 else single, 2):
         a, b = values[id(x)], values[id(y)]
         agree = ~np.isnan(a) & ~np.isnan(b) & (binary(a) == binary(b))
+        exact = level(a) == level(b)
         shared = np.where(agree, np.where(a == b, a, binary(a)), np.nan)
         for third in single:
             if third is not x and third is not y and all(_comparable(*p) for p in combinations((x, y, third), 2)):
-                yield from _comparison(frame, x.name, y.name, third.name, shared, values[id(third)])
+                yield from _comparison(frame, x.name, y.name, third.name, shared, values[id(third)], exact)
 
 
 def _comparable(x: Source, y: Source) -> bool:
@@ -410,10 +413,12 @@ def _comparable(x: Source, y: Source) -> bool:
     return all(not one.again_of or one.again_of == other.name for one, other in ((x, y), (y, x)))
 
 
-def _comparison(frame, first, agreed_with, second, a, b) -> Iterator[Comparison]:
+def _comparison(frame, first, agreed_with, second, a, b, exact=None) -> Iterator[Comparison]:
     both = ~np.isnan(a) & ~np.isnan(b)
+    exact = np.ones(len(a), dtype=bool) if exact is None else exact
     if both.any():
-        yield Comparison(first, agreed_with, second, frame[both].reset_index(drop=True), a[both], b[both])
+        cells = frame[both].reset_index(drop=True)
+        yield Comparison(first, agreed_with, second, cells, a[both], b[both], exact[both])
 
 
 def agreement(
@@ -422,7 +427,7 @@ def agreement(
     """Schema AGREEMENT: one row a comparison; kind is the frame's, kappa's interval is clustered by package.
 
     kappa, raw_agreement: of binary labels, every cell counting once; *_weighted: every cell counting for as
-    many as it stands for; alpha: ordinal Krippendorff's alpha of the values on LEVELS.
+    many as it stands for; alpha: ordinal Krippendorff's alpha of the values on LEVELS; level_*: `_levels`.
     """
     rows = []
     for c in comparisons(frame, sources):
@@ -435,8 +440,23 @@ def agreement(
             "raw_agreement": raw_agreement(a, b), "raw_agreement_weighted": raw_agreement(a, b, weight),
             "kappa": cohen_kappa(a, b), "ci_low": low, "ci_high": high,
             "kappa_weighted": cohen_kappa(a, b, weight), "alpha": ordinal_alpha(c.a, c.b),
+            **_levels(c, resamples, seed),
         })  # fmt: skip
     return pd.DataFrame(rows, columns=AGREEMENT.schema.names).sort_values(list(AGREEMENT.key), ignore_index=True)
+
+
+def _levels(c: Comparison, resamples: int, seed: int) -> dict[str, float]:
+    """Full against partial coverage on the cells that both find covered, which binary labels do not tell apart:
+    level_cells, and of them raw agreement and kappa with its interval by package. NaN where both give one and the
+    same level throughout (or there is no such cell): nothing was told apart."""
+    both = c.exact & (binary(c.a) == 1) & (binary(c.b) == 1)
+    a, b = ((level(values[both]) == 1).astype(np.int64) for values in (c.a, c.b))
+    names = ("level_agreement", "level_kappa", "level_low", "level_high")
+    numbers = {"level_cells": len(a), **dict.fromkeys(names, np.nan)}
+    if len(np.unique([a, b])) < 2:
+        return numbers
+    interval = kappa_interval(a, b, c.cells["package_id"][both], resamples, seed)
+    return numbers | dict(zip(names, (raw_agreement(a, b), cohen_kappa(a, b), *interval), strict=True))
 
 
 def disagreements(suite: str, frame: pd.DataFrame, kind: str, sources: Sequence[Source]) -> pd.DataFrame:

@@ -13,6 +13,8 @@ SCORED, NOTHING_REQUIRED, NOT_SCORED = "scored", "nothing required", "not scored
 # What the reason of a query that a judge stopped starts with; the judge's status follows.
 STOPPED = "adjudication: "
 NO_STATUS = "unstated"
+# Units of positive weight, by role.
+COUNTED_BY_ROLE = "counted units by role"
 _CELL = ["package_id", "candidate_id", "unit_id"]
 
 
@@ -22,9 +24,9 @@ def construction(suite: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     what: packages (all); queries (scored: those that require a unit; nothing required; not scored), not scored
     (by reason), queries by category (those in packages); adjudication (queries by a judge's status, those that
     are not scored for it too; none where no judge was), required units (of the queries whose primary pass is
-    known: changed or unchanged by the judge); units (by kind, by role, by whether they count), candidates (by
-    representation type), coverage cells (full, partial); label cells and labels unlike the coverage (by source
-    and pass), labels (by source, pass, status and whether positive); warnings (by kind).
+    known: changed or unchanged by the judge); units (by kind, by role, by role of those that count, by whether they
+    count), candidates (by representation type), coverage cells (full, partial); label cells and labels unlike the
+    coverage (by source and pass), labels (by source, pass, status and whether positive); warnings (by kind).
     """
     units, coverage, labels, queries = (tables[name] for name in ("units", "coverage", "labels", "queries"))
     required = len(tables["requirements"][["package_id", "query_id"]].drop_duplicates())
@@ -42,6 +44,7 @@ def construction(suite: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
         "required units": _by(queries["required_changed"].dropna().map({True: "changed", False: "unchanged"})),
         "units by kind": _by(units["kind"].fillna("no kind")),
         "units by role": _by(units["role"].replace("", "no role")),
+        COUNTED_BY_ROLE: _by(units.loc[units["weight"] > 0, "role"].replace("", "no role")),
         "units by weight": {
             "positive": int((units["weight"] > 0).sum()),
             "zero": int((units["weight"] == 0).sum()),

@@ -6,7 +6,7 @@ over the same examples (each with its own selections).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..objective import Saturation
 from ..package import Package
 from ..schemas import LABEL_RATIOS, RELABELLED
+from .agreement import binary
 from .bootstrap import mean, mean_interval
 from .relabel import ROW, Kept, override, reworth
 
@@ -23,7 +24,7 @@ from .relabel import ROW, Kept, override, reworth
 RATIO_WRITERS = ("oracle_gvt", "estimated_gvt", "memgpt_tiered", "mem0_extract", "amem_graph")
 AGREED, SUITE = "agreed labels", "another package"
 _SETTING = ("cost_model", "k", "saturation")
-PAIR_COLUMNS = (*ROW, "budget_spec", "ratio", "new_ratio")
+PAIR_COLUMNS = (*ROW, "budget_spec", "ratio", "binary_ratio", "new_ratio")
 
 
 def under_labels(
@@ -38,11 +39,29 @@ def under_labels(
     """Columns PAIR_COLUMNS: the ratios of `kept`, and those with coverage overridden by `labels`.
 
     `labels`: package_id -> cell -> value (`agreement.agreed_labels`). new_ratio is NaN where the new OPT is
-    0 or unproven.
+    0 or unproven. binary_ratio: the same with the package's own coverage of these cells made binary, where all of
+    `labels` are 0 or 1: such labels make a half a whole, which moves ratios without any disagreement. Else NaN.
     """
-    changed = [override(p, labels.get(p.package_id, {})) for p in packages]
-    new = reworth(changed, kept, saturation=saturation, k=k, node_limit=node_limit)
-    return kept.rows.merge(new[[*ROW, "new_ratio"]], on=ROW, how="inner", validate="one_to_one")[list(PAIR_COLUMNS)]
+
+    def under(coverage: Sequence[Mapping[tuple[str, str], float]], name: str) -> pd.DataFrame:
+        changed = [override(p, cells) for p, cells in zip(packages, coverage, strict=True)]
+        new = reworth(changed, kept, saturation=saturation, k=k, node_limit=node_limit)
+        return new[[*ROW, "new_ratio"]].rename(columns={"new_ratio": name})
+
+    given = [labels.get(p.package_id, {}) for p in packages]
+    pairs = kept.rows.merge(under(given, "new_ratio"), on=ROW, how="inner", validate="one_to_one")
+    if all(value in (0, 1) for cells in given for value in cells.values()):
+        own = [_own_binary(p, cells) for p, cells in zip(packages, given, strict=True)]
+        pairs = pairs.merge(under(own, "binary_ratio"), on=ROW, how="inner", validate="one_to_one")
+    return pairs.reindex(columns=list(PAIR_COLUMNS))
+
+
+def _own_binary(package: Package, cells: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """The package's own binary label of each of the cells (candidate_id, unit_id)."""
+    rows = {c: package.coverage_row(i) for i, c in enumerate(package.visible.candidate_ids)}
+    cells = list(cells)
+    values = binary([rows[c].get(u, 0.0) for c, u in cells]).tolist()
+    return dict(zip(cells, map(float, values), strict=True))
 
 
 def under_other_suite(suite: str, scores: pd.DataFrame, other_suite: str, other: pd.DataFrame) -> pd.DataFrame:
@@ -57,13 +76,14 @@ def under_other_suite(suite: str, scores: pd.DataFrame, other_suite: str, other:
             f"suites {suite} and {other_suite} share no package, absolute budget and "
             f"writer in the first setting; give them the same examples, budgets and writers, or remove compare_with"
         )
-    return shared[list(PAIR_COLUMNS)]
+    return shared.reindex(columns=list(PAIR_COLUMNS))
 
 
 def label_ratios(suite: str, labels: str, kind: str, setting: Mapping, pairs: pd.DataFrame) -> pd.DataFrame:
     """Schema LABEL_RATIOS: a row a budget, and one of all budgets pooled (budget null), over RATIO_WRITERS.
 
-    ratio_mad: mean |ratio - new_ratio| over rows where both are defined; ranking_preserved: the writers'
+    ratio_mad: mean |ratio - new_ratio| over rows where both are defined; ratio_mad_binary: mean |binary_ratio -
+    new_ratio| over those of them with a binary_ratio; ranking_preserved: the writers'
     mean ratios come in the same order (ties as ties); spearman: of those means, null below two writers or
     where one side is all ties.
     """
@@ -82,12 +102,16 @@ def _moved(pairs: pd.DataFrame) -> dict:
         "dropped": len(pairs) - len(used),
         "writers": used["writer"].nunique(),
         "ratio_mad": np.nan,
+        "ratio_mad_binary": np.nan,
         "ranking_preserved": None,
         "spearman": np.nan,
     }
     if used.empty:
         return numbers
     numbers["ratio_mad"] = mean((used["ratio"] - used["new_ratio"]).abs().to_numpy())
+    binary_too = used[used["binary_ratio"].notna()]
+    if len(binary_too):
+        numbers["ratio_mad_binary"] = mean((binary_too["binary_ratio"] - binary_too["new_ratio"]).abs().to_numpy())
     means = used.groupby("writer")[["ratio", "new_ratio"]].agg(lambda values: mean(values.to_numpy()))
     numbers["ranking_preserved"] = same_ranking(means["ratio"], means["new_ratio"])
     if len(means) > 1 and means["ratio"].nunique() > 1 and means["new_ratio"].nunique() > 1:
@@ -105,7 +129,8 @@ def relabelled(
     suite: str, labels: str, kind: str, setting: Mapping, pairs: pd.DataFrame, *, resamples: int = 1000, seed: int = 0
 ) -> pd.DataFrame:
     """Schema RELABELLED: mean ratio of each writer and budget under own and under other labels, on the packages
-    where both are defined (n), with the interval of the latter over packages."""
+    where both are defined (n), with the interval of the latter over packages; beside them that under own labels
+    made binary, over those with one (n_binary)."""
     rows = []
     for (budget, spec, writer), part in pairs.groupby(["budget", "budget_spec", "writer"]):
         used = part[part["ratio"].notna() & part["new_ratio"].notna()]
@@ -115,5 +140,8 @@ def relabelled(
         if len(used):
             new, low, high = mean_interval(used["new_ratio"].to_numpy(), resamples, seed)
             row |= {"mean_own": mean(used["ratio"].to_numpy()), "mean_ratio": new, "ci_low": low, "ci_high": high}
+        binary_ratio = used["binary_ratio"].dropna().to_numpy()
+        if len(binary_ratio):
+            row |= {"n_binary": len(binary_ratio), "mean_own_binary": mean(binary_ratio)}
         rows.append(row)
-    return pd.DataFrame(rows, columns=RELABELLED.schema.names)
+    return pd.DataFrame(rows, columns=RELABELLED.schema.names).astype({"n_binary": "Int64"})

@@ -3,6 +3,7 @@
 Definitions (protocol, "Metrics beside the ratio", "Edge cases", "Deterministic decomposition"):
 
 - covered mass of a role: sum over its units of min(1, summed coverage), unweighted; its mass: their number;
+- coverable_mass: covered mass of current + invalidation units by all candidates of the package together;
 - validity-type memories: types tombstone and compound_update;
 - a query is covered when each unit that it requires has coverage >= 1; queries that require no unit are
   not counted;
@@ -70,6 +71,9 @@ class Scorer:
             _starts([len(units) for queries in required for units in queries]),
             _int64(unit for queries in required for units in queries for unit in units),
         )  # fmt: skip
+        everything = _metrics(_starts(self._size.tolist()), _int64(chain.from_iterable(map(range, self._size))),
+                              *self._arrays)  # fmt: skip
+        self._coverable = self._over_one(everything[:, _ROLE + _CURRENT] + everything[:, _ROLE + _INVALIDATION])
 
     def rows(
         self,
@@ -136,7 +140,7 @@ class Scorer:
         status = [s for _, s in optimum]
 
         def mass(column: int) -> list[float]:
-            return [m / one for m, one in zip(metric[:, column].tolist(), self._one, strict=True)]
+            return self._over_one(metric[:, column])
 
         def over(values: list[int]) -> list[float]:
             return [v / scale for v, scale in zip(values, self._scale, strict=True)]
@@ -150,6 +154,7 @@ class Scorer:
             "cost": metric[:, _COST].tolist(),
             "n_selected": n_selected.tolist(),
             "n_validity_selected": metric[:, _VALIDITY].tolist(),
+            "coverable_mass": list(self._coverable),
             "retrieved_fixed": mass(_RETRIEVED),
             "queries": list(self._queries), "queries_covered": metric[:, _QUERIES].tolist(),
             "ratio": list(map(_ratio, self.packages, value, opt_int, status, [writer] * len(value))),
@@ -158,6 +163,10 @@ class Scorer:
             columns[f"{role}_covered"] = mass(_ROLE + code)
             columns[f"{role}_mass"] = [float(count) for count in self._mass[code]]
         return columns
+
+    def _over_one(self, masses: np.ndarray) -> list[float]:
+        """Integer masses, one a package, as decimals."""
+        return [m / one for m, one in zip(masses.tolist(), self._one, strict=True)]
 
     def _selection_columns(self, selections) -> dict[str, list]:
         pairs = [(p, i) for p, chosen in zip(self.packages, selections, strict=True) for i in chosen]

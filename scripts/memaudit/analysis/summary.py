@@ -42,6 +42,9 @@ _MEANS = {
     "mean_current_covered": "current_covered",
     "mean_invalidation_covered": "invalidation_covered",
     "mean_stale_covered": "stale_covered",
+    "mean_current_mass": "current_mass",
+    "mean_invalidation_mass": "invalidation_mass",
+    "mean_stale_mass": "stale_mass",
     "mean_selected": "n_selected",
     "mean_validity_selected": "n_validity_selected",
 }
@@ -208,17 +211,18 @@ def decomposition(scores: Frame) -> pd.DataFrame:
     """Mean write and retrieval failure per suite, distribution, problem, budget and writer.
 
     Required mass: current + invalidation units. write_failure: required mass that the store does not
-    cover; retrieval_failure_*: covered mass that is not retrieved in mode oracle (0, all is retrieved) and
-    fixed (the three most recent memories).
+    cover; in_no_candidate: the part of it that all candidates together do not cover either; retrieval_failure_*:
+    covered mass that is not retrieved in mode oracle (0, all is retrieved) and fixed (the three most recent memories).
     """
-    masses = ["current_covered", "invalidation_covered", "current_mass", "invalidation_mass"]
+    masses = ["current_covered", "invalidation_covered", "current_mass", "invalidation_mass", "coverable_mass"]
     frame = _scores(scores, [*masses, "retrieved_fixed", "budget_spec"])
     frame["required_mass"] = frame["current_mass"] + frame["invalidation_mass"]
     frame["covered"] = frame["current_covered"] + frame["invalidation_covered"]
     frame["write_failure"] = _minus(frame["required_mass"], frame["covered"])
+    frame["in_no_candidate"] = _minus(frame["required_mass"], frame["coverable_mass"])
     frame["retrieval_failure_oracle"] = 0.0
     frame["retrieval_failure_fixed"] = _minus(frame["covered"], frame["retrieved_fixed"])
-    means = ["required_mass", "covered", "write_failure"]
+    means = ["required_mass", "covered", "write_failure", "in_no_candidate"]
     means += ["retrieval_failure_oracle", "retrieval_failure_fixed"]
     rows = []
     for key, part in _groups(frame, _ROW, "decomposition"):

@@ -20,6 +20,7 @@ COLUMNS = (
     "n_validity_selected",
     *(f"{role}_covered" for role in _ROLES),
     *(f"{role}_mass" for role in _ROLES),
+    "coverable_mass",
     "retrieved_fixed",
     "queries",
     "queries_covered",
@@ -60,6 +61,8 @@ class Meter:
         self._recency = tuple(rank for _, rank in sorted((i, rank) for rank, i in enumerate(recency)))
         self._roles = package.roles
         self._queries = tuple(tuple(unit[u] for u in units) for _, units in sorted(required.items()))
+        most = self._covered(self._mass(range(len(ordered))))
+        self._coverable = (most["current"] + most["invalidation"]) / self._one
         self._seen: dict[tuple[int, ...], Worth] = {}
         self._content = (form, self._validity, self._recency, self._roles, self._queries)
 
@@ -86,6 +89,7 @@ class Meter:
             sum(self._validity[i] for i in positions),
             *(covered[role] / one for role in _ROLES),
             *(float(self._roles.count(role)) for role in _ROLES),
+            self._coverable,
             (retrieved["current"] + retrieved["invalidation"]) / one,
             len(self._queries),
             sum(all(mass.get(unit, 0) >= one for unit in units) for units in self._queries),

@@ -191,7 +191,7 @@ def note(figure, lines: Sequence[str]) -> None:
     """Small remarks below the panels (above a legend that stands there), wrapped to the figure."""
     if not lines:
         return
-    letters = int(figure.get_figwidth() / 0.05)
+    letters = int(figure.get_figwidth() / 0.0525)
     text = "\n".join(part for line in lines for part in textwrap.wrap(line, letters, break_on_hyphens=False))
     if figure.legends:  # the layout engine would put both in the same place
         legend = figure.legends[0]

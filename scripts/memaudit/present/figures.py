@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from ..analysis.construction import COUNTED_BY_ROLE
 from ..errors import InputError
 from . import style
 from .drawing import (
@@ -31,6 +32,7 @@ from .drawing import (
 from .illustration import draw_package
 from .registry import figure
 from .remarks import (
+    NOTHING_FITS,
     all_packages,
     curves_n_text,
     curves_notes,
@@ -183,7 +185,11 @@ def stress_heatmap(results: Results, suite: str):
 
 @figure(_both_optima)
 def validity_gap(results: Results, suite: str):
-    """The validity frontier: OPT with and without tombstones and compound updates, the gap shaded."""
+    """The validity frontier: OPT with and without tombstones and compound updates, the gap shaded.
+
+    The panels share one scale, unless the largest mean of one is so small beside another's that its gap could not be
+    seen; then each has its own, and the figure says so.
+    """
     summary = each_distribution(results.of_suite("summary", suite))
     optima = _optima(results.info.suite(suite))
     summary = summary[summary["writer"].isin([optima["full"], optima["no_validity"]])]
@@ -200,6 +206,8 @@ def validity_gap(results: Results, suite: str):
         "no_validity": ("OPT without tombstones and compound updates", style.VERMILLION, "s", (0, (4, 1.5))),
     }
     panels = panels_of(axes, len(names))
+    tops = summary[summary["writer"] == optima["full"]].groupby("distribution")["mean_value"].max()
+    shared = tops.max() <= _MOST_SHARED * tops.min()
     for i, (ax, name) in enumerate(zip(panels, names, strict=True)):
         values = summary[summary["distribution"] == name].pivot(index="budget", columns="writer", values="mean_value")
         full, without = values[optima["full"]], values[optima["no_validity"]]
@@ -208,12 +216,14 @@ def validity_gap(results: Results, suite: str):
             ax.plot(values.index, values[optima[pool]], color=colour, marker=marker, linestyle=dashes, label=text)
         budget_axis(ax, list(values.index), style.PANEL_WIDTH - 0.4)
         # Room above the highest marker, which an end of the axis at its centre would cut in half.
-        ax.set_ylim(0, 1.08 * full.max() if full.max() > 0 else 1.0)
+        top = tops.max() if shared else full.max()
+        ax.set_ylim(0, 1.08 * top if top > 0 else 1.0)
         ax.grid(axis="y")
-        lost = 1 - without[focus] / full[focus] if full[focus] > 0 else 0.0
-        ax.set_title(textwrap.fill(style.prettify(name), 20), pad=11)
+        lost = (1 - without / full).where(full > 0, 0.0)
+        ax.set_title(textwrap.fill(style.prettify(name), 20), pad=20)
         ax.annotate(
-            f"{100 * lost:.1f} % of mean OPT lost, B = {focus:,}",
+            f"OPT lost: {100 * lost[focus]:.1f} % at B = {focus:,},\n"
+            f"at most {100 * lost.max():.1f} %, at B = {lost.idxmax():,}",
             (0, 1),
             xytext=(0, 3),
             xycoords="axes fraction",
@@ -235,7 +245,14 @@ def validity_gap(results: Results, suite: str):
         "Validity frontier gap",
         n_text(all_packages(summary)) + (" a panel" if len(names) > 1 else ""),
     )
+    scales = [] if shared else ["Each panel has a scale of its own."]
+    of = "OPT lost: the gap over mean OPT."
+    note(fig, [of, *scales, *opt_zero_notes(overall(results.of_suite("summary", suite)), NOTHING_FITS)])
     return fig
+
+
+# The largest mean of one panel over that of another up to which panels share a scale.
+_MOST_SHARED = 3.0
 
 
 @figure(_curved)
@@ -321,14 +338,17 @@ def representation_mix(results: Results, suite: str):
 
 @figure(_scored)
 def decomposition(results: Results, suite: str):
-    """Required evidence split into retrieved, stored but not retrieved, and not written; a panel a budget."""
+    """Required evidence split into retrieved, stored but not retrieved, and not written, with what no candidate covers
+    apart; a panel a budget."""
     frame = overall(results.of_suite("decomposition", suite)).assign(
-        retrieved=lambda f: f["covered"] - f["retrieval_failure_fixed"]
+        retrieved=lambda f: f["covered"] - f["retrieval_failure_fixed"],
+        in_a_candidate=lambda f: (f["write_failure"] - f["in_no_candidate"]).round(12),
     )
     parts = {
         "retrieved": ("stored and retrieved", "#CFE3D8", ""),
         "retrieval_failure_fixed": ("retrieval failure: stored, not retrieved", style.SKY, ""),
-        "write_failure": ("write failure: not stored", style.VERMILLION, ""),
+        "in_a_candidate": ("write failure: not stored, candidates cover it", style.VERMILLION, ""),
+        "in_no_candidate": ("write failure: no candidate covers it", style.GREY, "////"),
     }
 
     def bars(budget: int) -> pd.DataFrame:
@@ -337,7 +357,8 @@ def decomposition(results: Results, suite: str):
     fig = _stacked_bars(results, suite, frame, bars, parts, "Required mass, mean")
     what = "Write and retrieval failure, three most recent memories retrieved"
     summary = overall(results.of_suite("summary", suite))
-    _title_of_packages(fig, results, suite, what, summary, retrieval_notes(summary))
+    apart = ["No writer can store what no candidate covers; what candidates cover may cost more than B."]
+    _title_of_packages(fig, results, suite, what, summary, [*apart, *retrieval_notes(summary)])
     return fig
 
 
@@ -355,6 +376,7 @@ def validity_coverage(results: Results, suite: str):
         "mean_current_covered": "Current state",
         "mean_stale_covered": "Stale state",
     }
+    counted = _counted_units(results, suite)
     most = max(1.0, summary[list(states)].to_numpy().max())
     width = max(1.55, 0.4 * len(budgets))
     fig, axes = style.new_figure(1.9 + width * 3, rows.height + 1.45, 1, 3)
@@ -374,9 +396,31 @@ def validity_coverage(results: Results, suite: str):
         ax.tick_params(axis="x", length=0)
         ax.spines["bottom"].set_visible(False)
         ax.set_xlabel(BUDGET)
-        ax.set_title(heading if summary[column].max() > 0 else f"{heading} (none covered)")
-    _title_of_packages(fig, results, suite, "Covered mass by validity state, mean", summary)
+        ax.set_title(heading if summary[column].max() > 0 else f"{heading} (none covered)", pad=11)
+        role = column.removeprefix("mean_").removesuffix("_covered")
+        text = _units_text(summary, role, None if counted is None else counted.get(role, 0))
+        ax.annotate(text, (0, 1), xytext=(0, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6.5,
+                    color=style.DARK_GREY)  # fmt: skip
+    weights = (
+        [] if counted is None else ["Of weight: required by a query or weighted by the data; others add nothing to F."]
+    )
+    _title_of_packages(fig, results, suite, "Covered mass by validity state, mean of a package", summary, weights)
     return fig
+
+
+def _counted_units(results: Results, suite: str) -> dict[str, int] | None:
+    """Units of positive weight by role; None where the suite has no such counts (every synthetic unit has weight)."""
+    if "construction" not in results.info.suite(suite).analyses:
+        return None
+    frame = results.natural("construction", suite)
+    return dict(frame[frame["what"] == COUNTED_BY_ROLE][["name", "count"]].itertuples(index=False))
+
+
+def _units_text(summary: pd.DataFrame, role: str, counted: int | None) -> str:
+    """How many units of a role all packages have together (a unit's mass is 1), and how many of them have weight."""
+    most = all_packages(summary).nlargest(1, "n").iloc[0]
+    units = round(most[f"mean_{role}_mass"] * most["n"])
+    return f"{units:,} unit{'' if units == 1 else 's'}" + ("" if counted is None else f", {counted:,} of weight")
 
 
 @figure(_illustrated)
@@ -391,7 +435,7 @@ def _title_of_packages(
     """Title and notes where the means are over all packages, with or without a ratio."""
     counted = all_packages(summary)
     title(fig, results, suite, what, n_text(counted))
-    note(fig, [*_n_notes(results, suite, counted), *remarks])
+    note(fig, [*_n_notes(results, suite, counted), *remarks, *opt_zero_notes(summary, NOTHING_FITS)])
 
 
 def _n_notes(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:

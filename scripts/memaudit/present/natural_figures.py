@@ -180,13 +180,32 @@ def label_agreement(results: Results, suite: str):
         ax.set_title("\n".join(textwrap.wrap(head, 26)))
         ax.tick_params(labelbottom=i + columns >= len(pairs))
     for ax in fig.axes[-columns:]:
-        ax.set_xlabel("Share of cells with different labels")
+        # From the axis' beginning on: centred on the panel, it would run past the axis, which ends before the numbers.
+        ax.set_xlabel("Share of cells with\ndifferent labels", x=0, ha="left")
     title(fig, results, suite, "Disagreement of label sources", frame_sizes(frame),
           of_setting=False)  # fmt: skip
-    notes = [f"Cells: {frames_text(frame)}. Dark: by stratum; light: by representation type."]
+    notes = [
+        f"Cells: {frames_text(frame)}. Dark: by stratum; light: by representation type. Labels are binary: covered is "
+        "coverage >= .5, a half like a whole.",
+        *_level_notes(results, suite),
+    ]
     notes += ["The table also compares the label that two sources share with each third one."] if shared.any() else []
     note(fig, notes)
     return fig
+
+
+def _level_notes(results: Results, suite: str) -> list[str]:
+    """What binary labels leave out: how far pairs tell full from partial coverage alike."""
+    if "agreement" not in results.info.suite(suite).analyses:
+        return []
+    frame = results.natural("agreement", suite)
+    frame = frame[(frame["agreed_with"] == "") & frame["level_kappa"].notna()]
+    texts = [
+        f"{r.first}, {r.second}{f' ({r.frame})' if frame['frame'].nunique() > 1 else ''} {r.level_kappa:.3f} "
+        f"[{r.level_low:.3f}, {r.level_high:.3f}] of {r.level_cells:,}"
+        for r in frame.itertuples()
+    ]
+    return [f"Kappa of full against partial coverage, cells that both cover: {'; '.join(texts)}."] if texts else []
 
 
 @figure(having("downstream"))

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
+from ..analysis.construction import NO_STATUS
+from ..analysis.label_ratios import SUITE
 from ..schemas import ALL_SYSTEMS
 from . import style
 from .registry import table
-from .results import NothingToShow, Results, RunInfo, Setting, SuiteInfo
-from .tables import MISSING, Document, Section
+from .remarks import opt_zero_notes
+from .results import NothingToShow, Results, RunInfo, Setting, SuiteInfo, overall
+from .tables import MISSING, Document, Section, suite_opt_zero_notes
 
 _CI = "[low, high]: 95 % percentile bootstrap interval, whole packages (examples or conversations) resampled."
 _DISPUTED = ("ambiguous", "rejected", "disputed")
@@ -53,9 +56,16 @@ def reliability(results: Results, suite: str) -> Document:
     notes = [
         "Disputed: ambiguous, rejected or disputed by a judge; such queries are not scored, such labels count as they "
         "are.",
-        "Pass: 1 is the first label that a source gave a pair of candidate and unit, 2 its second, in file order.",
+        "Pass: 1 is the only row of a source on a pair of candidate and unit, or the first of several in file order, 2 "
+        "the second. What a row stands for (the first round of labelling, or a later one that took its place) is said "
+        "by the data's own documentation.",
         "Units of zero weight add nothing to F; an audit still sees them.",
     ]
+    if labels and all(name.rsplit(", ", 2)[1] == NO_STATUS for name, _ in labels):
+        notes.insert(1, (
+            "Labels here carry no status of adjudication, so all of them stand under 'Another or no status': none was "
+            "refused, and none accepted one by one. The judgement is of the queries, whose statuses stand above."
+        ))  # fmt: skip
     changed = {r.name: r.count for r in _of(frame, "required units")}
     if changed:
         turned, judged = changed.get("changed", 0), sum(changed.values())
@@ -108,6 +118,10 @@ def coverage_audit(results: Results, suite: str) -> Document:
             f"{_number(r.kappa)} [{_number(r.ci_low)}, {_number(r.ci_high)}]",
             _number(r.kappa_weighted),
             _number(r.alpha),
+            f"{r.level_cells:,}",
+            MISSING
+            if math.isnan(r.level_kappa)
+            else f"{_number(r.level_kappa)} [{_number(r.level_low)}, {_number(r.level_high)}]",
         )
         for r in frame.itertuples()
     ]
@@ -120,6 +134,8 @@ def coverage_audit(results: Results, suite: str) -> Document:
         "Cohen's kappa",
         "Kappa, weighted",
         "Ordinal alpha",
+        "Both cover",
+        "Kappa, full or partial",
     ]
     sections = [Section("Cells", _text_frame(heads, cells))]
     parts = [frame.assign(part="cells")]
@@ -131,9 +147,13 @@ def coverage_audit(results: Results, suite: str) -> Document:
         "a = b, c: the label that a and b share against that of c, on the cells where they share one.",
         "Weighted: each cell counts for as many of its package and stratum as it stands for. Alpha: Krippendorff's, "
         "ordinal, on 0, .5 and 1.",
+        "Full or partial: of the cells that both find covered, coverage of 1 against less; n/a where one of the two is "
+        "all there is.",
         "Ratio MAD: mean absolute difference of package ratios of the writers "
         + ", ".join(map(style.label, ("oracle_gvt", "estimated_gvt", "memgpt_tiered", "mem0_extract", "amem_graph")))
         + " (those that are scored).",
+        *(_binary_notes(ratios) if ratios is not None else []),
+        *(_other_suite_notes(results, suite, ratios) if ratios is not None else []),
         _CI,
         _SOURCES,
     )
@@ -148,10 +168,32 @@ def _ratio_frame(ratios: pd.DataFrame) -> pd.DataFrame:
         kept = "yes" if kept == "no" and r.ranking_preserved else kept
         rows.append((
             r.labels, "all" if pd.isna(r.budget) else f"{int(r.budget):,}", f"{r.packages:,}", f"{r.rows:,}",
-            f"{r.dropped:,}", _number(r.ratio_mad), kept, _number(r.spearman),
+            f"{r.dropped:,}", _number(r.ratio_mad), _number(r.ratio_mad_binary), kept, _number(r.spearman),
         ))  # fmt: skip
-    heads = ["Other labels", "B", "Packages", "Rows", "Left out", "Ratio MAD", "Ranking preserved", "Spearman"]
-    return _text_frame(heads, rows)
+    heads = ["Other labels", "B", "Packages", "Rows", "Left out", "Ratio MAD", "Against own, binary"]
+    return _text_frame([*heads, "Ranking preserved", "Spearman"], rows)
+
+
+def _binary_notes(frame: pd.DataFrame) -> list[str]:
+    """Which of the other labels are binary, so that ratios under them differ without any disagreement."""
+    column = "ratio_mad_binary" if "ratio_mad_binary" in frame else "mean_own_binary"
+    binary = sorted(set(frame["labels"][frame[column].notna()]))
+    return [
+        f"Labels of {', '.join(binary)} are binary: covered (coverage >= .5, a half too) is 1, else 0. The difference "
+        "from the suite's own labels is therefore not that of the labels alone; that from own labels made binary on "
+        "the same cells is."
+    ] if binary else []  # fmt: skip
+
+
+def _other_suite_notes(results: Results, suite: str, frame: pd.DataFrame) -> list[str]:
+    """That a comparison with another suite has packages without anything to compare (first setting)."""
+    if not (frame["kind"] == SUITE).any():
+        return []
+    summary = overall(results.of_suite("summary", suite, results.info.suite(suite).settings[0]))
+    return [
+        f"Against another suite: {note[0].lower()}{note[1:]}"
+        for note in opt_zero_notes(summary, "where every writer's own ratio is 1 whatever it keeps")
+    ]
 
 
 @table(having("disagreements"))
@@ -212,17 +254,31 @@ def relabelled(results: Results, suite: str) -> Document:
         return _one_source(f"Mean package ratio, own labels / other labels; suite {suite}, n = 0 comparisons.", suite)
     sections = []
     for name, part in frame.groupby("labels", sort=True):
-        cells = {(r.writer, r.budget): f"{_number(r.mean_own)} / {_interval(r)} (n = {r.n})" for r in part.itertuples()}
-        sections.append(Section(f"Labels: {name}", _writer_grid(results, suite, part, cells)))
-    caption = f"Mean package ratio, own labels / other labels; suite {suite}, n = {_span(frame['n'])} a cell."
+        binary = bool(part["mean_own_binary"].notna().any())
+        cells = {(r.writer, r.budget): _relabelled_cell(r, binary) for r in part.itertuples()}
+        of = ": own / own made binary / these, binary" if binary else ": own / these"
+        sections.append(Section(f"Labels: {name}{of}", _writer_grid(results, suite, part, cells)))
+    any_binary = " (binary where their heading says so)" if frame["mean_own_binary"].notna().any() else ""
+    caption = (
+        f"Mean package ratio, own labels / other labels{any_binary}; suite {suite}, n = {_span(frame['n'])} a cell."
+    )
     notes = (
         "Other labels: what writers kept stays, value and OPT are computed anew with the labels in place of the "
         "suite's own on the cells that they have (1 is full coverage, 0 none); packages whose new OPT is 0 or not "
         "proven are left out.",
+        *_binary_notes(frame),
         "Another suite: its own selections, values and optima, on the packages that both have.",
+        *_other_suite_notes(results, suite, frame),
         _CI,
     )
     return Document(caption, frame, tuple(sections), notes)
+
+
+def _relabelled_cell(row, binary: bool) -> str:
+    """`own / own made binary / other [interval] (n = 48)`; the number of the middle one only where it is another."""
+    fewer = f" (n = {row.n_binary})" if binary and not pd.isna(row.n_binary) and row.n_binary != row.n else ""
+    middle = f"{_number(row.mean_own_binary)}{fewer} / " if binary else ""
+    return f"{_number(row.mean_own)} / {middle}{_interval(row)} (n = {row.n})"
 
 
 @table(having("sensitivity"), latex=True)
@@ -375,6 +431,7 @@ def question_types(results: Results, suite: str) -> Document:
     ]
     if True in with_ratio:
         notes.insert(1, "Ratio: mean package ratio, of the packages all of whose queries are of the type.")
+        notes += suite_opt_zero_notes(results, suite, "all types together, where every writer's ratio is 1")
     total, asked = (int(counts.loc[names[-1], c]) for c in ("queries", "asked"))
     of = f" of {total:,}" if total != asked else ""
     caption = f"Results by type of question; suite {suite}, n = {_count(asked, 'query')}{of}."

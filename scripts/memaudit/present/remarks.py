@@ -60,10 +60,17 @@ def _range(low: int, high: int) -> str:
     return f"{low:,} to {high:,} packages"
 
 
-def opt_zero_notes(frame: pd.DataFrame) -> list[str]:
-    """At which budgets packages have OPT = 0 (protocol, "Edge cases")."""
+def opt_zero_notes(frame: pd.DataFrame, what: str = "where every writer scores 1") -> list[str]:
+    """At which budgets packages have OPT = 0 (protocol, "Edge cases"); `what`: what that means for what is shown.
+
+    `frame`: rows of the summary.
+    """
     found = _by_budget(frame, "opt_zero_n")
-    return [f"Packages with OPT = 0, where every writer scores 1: {found}."] if found else []
+    return [f"Packages with OPT = 0, {what}: {found}."] if found else []
+
+
+# For means of masses and counts, in which such packages count like any other.
+NOTHING_FITS = "as no candidate of any value fits the budget (they are in the means)"
 
 
 def focus_notes(budgets: Sequence[int]) -> list[str]:

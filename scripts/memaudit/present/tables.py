@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..schemas import STATUSES
 from . import style
 from .registry import table
-from .remarks import left_out_notes, n_notes, n_text, retrieval_notes
+from .remarks import NOTHING_FITS, left_out_notes, n_notes, n_text, opt_zero_notes, retrieval_notes
 from .results import Results, RunInfo, Setting, SuiteInfo, WriterInfo, each_distribution, overall
 
 MISSING = "n/a"
@@ -116,6 +116,7 @@ def paired(results: Results, suite: str) -> Document:
         "wins/ties/losses of the writer by exact value, after the mean difference.",
         _INTERVAL,
         *n_notes(tidy, partial(_label, info)),
+        *suite_opt_zero_notes(results, suite, "where every pair is tied at ratio 1"),
     )
     return Document(caption, _tidy(info, tidy), tuple(sections), notes)
 
@@ -128,6 +129,7 @@ def decomposition(results: Results, suite: str) -> Document:
         "required_mass": "Required",
         "covered": "Covered",
         "write_failure": "Write failure",
+        "in_no_candidate": "Of it, in no candidate",
         "retrieval_failure_oracle": "Retrieval failure, all retrieved",
         "retrieval_failure_fixed": "Retrieval failure, three most recent",
     }
@@ -144,7 +146,12 @@ def decomposition(results: Results, suite: str) -> Document:
     what = "Write and retrieval failure, mean mass of current and invalidation units"
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
     kept = [overall(part) for _, part in _by_setting(results, "summary", suite)]
-    notes = (*n_notes(tidy, partial(_label, info)), *retrieval_notes(pd.concat(kept)))
+    notes = (
+        "In no candidate: what all candidates of a package together do not cover; no writer can store it.",
+        *n_notes(tidy, partial(_label, info)),
+        *retrieval_notes(pd.concat(kept)),
+        *suite_opt_zero_notes(results, suite, NOTHING_FITS),
+    )
     return Document(caption, _tidy(info, tidy), tuple(sections), notes)
 
 
@@ -265,6 +272,16 @@ def _as_printed(value: float, decimals: int) -> str:
 
 
 # ---- Shared parts
+
+
+def suite_opt_zero_notes(results: Results, suite: str, what: str) -> list[str]:
+    """How many of a suite's packages have OPT = 0 at which budget, setting by setting; `what` that means here."""
+    info = results.info.suite(suite)
+    notes = []
+    for setting, part in _by_setting(results, "summary", suite):
+        name = _name(info, setting) if len(info.settings) > 1 else ""
+        notes += [f"{name}: {text}" if name else text for text in opt_zero_notes(overall(part), what)]
+    return notes
 
 
 def _ratio_document(results: Results, suite: str, parts: Sequence[tuple[Setting, pd.DataFrame]], what: str) -> Document:
