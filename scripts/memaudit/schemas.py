@@ -252,7 +252,7 @@ CURVE_CHECKS = _table(
 # opt_status: status of the denominator (OPT on the full pool); ratio null where it is undefined or unproven.
 # *_covered, *_mass: unweighted covered / total mass of the units of that role, each unit capped at 1.
 # required_* : current + invalidation units; retrieved_fixed: the part held by the three most recent memories;
-# coverable_mass: the required mass that all candidates of the package together cover, whatever they cost.
+# coverable_mass: the required mass that at most k candidates a group can cover, unit by unit, whatever they cost.
 SCORES = _table(
     "scores",
     ("suite", "package_id", "cost_model", "k", "saturation", "budget", "writer"),
@@ -402,7 +402,7 @@ DECOMPOSITION = _table(
         "required_mass": _float,
         "covered": _float,
         "write_failure": _float,
-        "in_no_candidate": _float,
+        "beyond_candidates": _float,
         "retrieval_failure_oracle": _float,
         "retrieval_failure_fixed": _float,
     },

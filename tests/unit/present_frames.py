@@ -158,7 +158,7 @@ def make(suites: tuple[SuiteInfo, ...], budgets: dict[str, dict[Setting, list[in
                     "required_mass": required,
                     "covered": covered,
                     "write_failure": required - covered,
-                    "in_no_candidate": min(0.25, required - covered),
+                    "beyond_candidates": min(0.25, required - covered),
                     "retrieval_failure_oracle": 0.0,
                     "retrieval_failure_fixed": covered * 0.12 * step,
                 }

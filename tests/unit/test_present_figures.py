@@ -160,15 +160,15 @@ def test_the_number_of_units_stands_over_each_state_of_validity():
     assert f"16 units, {counts['current']} of weight" in shown and "8 units, 0 of weight" in shown
 
 
-def test_what_no_candidate_covers_is_a_part_of_its_own():
+def test_what_is_beyond_all_candidates_is_a_part_of_its_own():
     figure = draw(RUNS["paper"], "decomposition", "small")
     texts = [t.get_text() for t in figure.legends[0].get_texts()]
-    assert texts[-1] == "write failure: no candidate covers it"
+    assert texts[-1] == "write failure: beyond all candidates"
     rows = RUNS["paper"].frame("decomposition").query("suite == 'small' and budget == 1")
     widths = [bar.get_width() for bar in figure.axes[0].patches]
     assert len(widths) == 4 * len(rows)
     assert sum(widths[-2 * len(rows) :]) == pytest.approx(rows["write_failure"].sum())
-    assert sum(widths[-len(rows) :]) == pytest.approx(rows["in_no_candidate"].sum())
+    assert sum(widths[-len(rows) :]) == pytest.approx(rows["beyond_candidates"].sum())
 
 
 def test_states_of_validity_share_one_scale(monkeypatch):

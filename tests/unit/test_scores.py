@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -78,7 +79,7 @@ def test_every_column_by_hand():
         "opt_status": "optimal", "opt_int": 11 * instance.scale, "opt": 11.0, "ratio": 0.5, "cost": 8,
         "n_selected": 4, "n_validity_selected": 2, "current_covered": 1.0, "invalidation_covered": 1.0,
         "stale_covered": 1.0, "current_mass": 1.0, "invalidation_mass": 1.0, "stale_mass": 1.0,
-        # All four candidates together cover cur and inv in full.
+        # a and u, of two groups, cover cur in full; t covers inv in full.
         "coverable_mass": 2.0,
         # The three most recent: b and u of time 2, t of time 1; a is not retrieved.
         "retrieved_fixed": 1.65,
@@ -89,6 +90,14 @@ def test_every_column_by_hand():
     assert table["candidate_id"] == ["a", "b", "t", "u"]
     assert table["representation_type"] == ["atomic_fact", "summary", "tombstone", "compound_update"]
     assert table["writer"] == ["w"] * 4 and table["budget"] == [100] * 4
+
+
+def test_no_more_is_coverable_than_k_of_a_group_cover():
+    same = [Candidate(i, "g", "summary", 1, 0) for i in "abc"] + [Candidate("d", "h", "summary", 1, 1)]
+    coverage = {("a", "cur"): 0.5, ("b", "cur"): 0.3, ("c", "cur"): 0.1, ("d", "cur"): 0.05, ("c", "inv"): 1.0}
+    package = example(same, coverage, [Query("q", ("cur",))])
+    masses = [only(scored(package, [], k=k)[0])["coverable_mass"] for k in (1, 2, 3)]
+    assert masses == [1.55, 1.85, 1.95]  # inv in full, and of cur .55, .85, .95
 
 
 def test_thirty_five_and_sixty_five_hundredths_cover_a_unit():
@@ -205,6 +214,13 @@ def naive(package, selection, saturation):
             Fraction(0),
         )
 
+    def reachable():
+        start = package.visible.group_start.tolist()
+        groups = [range(a, b) for a, b in pairwise(start)]
+        units = [u.unit_id for u in package.units if u.role in ("current", "invalidation")]
+        best = [sum(max(covered([i], u) for i in g) for g in groups if len(g)) for u in units]
+        return sum((min(Fraction(1), b) for b in best), Fraction(0))
+
     v = package.visible
     recent = sorted(selection, key=lambda i: (-v.time_index[i], v.cost[i], v.candidate_ids[i]))[:3]
     asked = [q for q in package.queries if q.required]
@@ -215,7 +231,7 @@ def naive(package, selection, saturation):
         "n_validity_selected": sum(v.representation_type[i] in ("tombstone", "compound_update") for i in selection),
         **{f"{role}_covered": float(mass(selection, role)) for role in ("current", "invalidation", "stale")},
         **{f"{role}_mass": sum(u.role == role for u in package.units) for role in ("current", "invalidation", "stale")},
-        "coverable_mass": float(mass(range(len(package)), "current", "invalidation")),
+        "coverable_mass": float(reachable()),
         "retrieved_fixed": float(mass(recent, "current", "invalidation")),
         "queries": len(asked),
         "queries_covered": sum(all(covered(selection, u) >= 1 for u in q.required) for q in asked),

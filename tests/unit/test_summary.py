@@ -266,7 +266,7 @@ def test_decomposition_by_hand_without_float_noise():
     result = decomposition(table(*rows))
     row = one(result)
     assert (row["required_mass"], row["covered"], row["n"]) == (3, pytest.approx(1.9), 2)
-    assert row["write_failure"] == 1.1 and row["in_no_candidate"] == 0.5
+    assert row["write_failure"] == 1.1 and row["beyond_candidates"] == 0.5
     assert row["retrieval_failure_fixed"] == 0.5 and row["retrieval_failure_oracle"] == 0
     fits("decomposition", result)
 

@@ -3,7 +3,8 @@
 Definitions (protocol, "Metrics beside the ratio", "Edge cases", "Deterministic decomposition"):
 
 - covered mass of a role: sum over its units of min(1, summed coverage), unweighted; its mass: their number;
-- coverable_mass: covered mass of current + invalidation units by all candidates of the package together;
+- coverable_mass: covered mass of current + invalidation units, each by the at most k candidates of every group that
+  cover it most: no store of at most k a group covers more of any unit, at whatever budget;
 - validity-type memories: types tombstone and compound_update;
 - a query is covered when each unit that it requires has coverage >= 1; queries that require no unit are
   not counted;
@@ -71,9 +72,9 @@ class Scorer:
             _starts([len(units) for queries in required for units in queries]),
             _int64(unit for queries in required for units in queries for unit in units),
         )  # fmt: skip
-        everything = _metrics(_starts(self._size.tolist()), _int64(chain.from_iterable(map(range, self._size))),
-                              *self._arrays)  # fmt: skip
-        self._coverable = self._over_one(everything[:, _ROLE + _CURRENT] + everything[:, _ROLE + _INVALIDATION])
+        self._instances = list(instances)
+        self._required = [np.isin(codes, (_CURRENT, _INVALIDATION)) for codes in roles]
+        self._coverable: dict[int, list[float]] = {}
 
     def rows(
         self,
@@ -100,7 +101,7 @@ class Scorer:
         self._refuse_infeasible(metric, writer, budget)
         optimum = [self._optimum(i, opt) for i in range(len(self.packages))]
         key = {"cost_model": cost_model, "k": k, "saturation": saturation, "budget": budget, "writer": writer}
-        scores = self._score_columns(metric, np.diff(start), optimum, writer)
+        scores = self._score_columns(metric, np.diff(start), optimum, writer, k)
         scores |= _repeated({**key, "pool": pool, "budget_spec": budget_spec}, len(self.packages))
         return scores, self._selection_columns(selections) | _repeated(key, len(chosen))
 
@@ -134,7 +135,7 @@ class Scorer:
             )
         return int(value), status
 
-    def _score_columns(self, metric, n_selected, optimum, writer) -> dict[str, list]:
+    def _score_columns(self, metric, n_selected, optimum, writer, k) -> dict[str, list]:
         value = metric[:, _VALUE].tolist()
         opt_int = [o for o, _ in optimum]
         status = [s for _, s in optimum]
@@ -154,7 +155,7 @@ class Scorer:
             "cost": metric[:, _COST].tolist(),
             "n_selected": n_selected.tolist(),
             "n_validity_selected": metric[:, _VALIDITY].tolist(),
-            "coverable_mass": list(self._coverable),
+            "coverable_mass": list(self._coverable_masses(k)),
             "retrieved_fixed": mass(_RETRIEVED),
             "queries": list(self._queries), "queries_covered": metric[:, _QUERIES].tolist(),
             "ratio": list(map(_ratio, self.packages, value, opt_int, status, [writer] * len(value))),
@@ -163,6 +164,15 @@ class Scorer:
             columns[f"{role}_covered"] = mass(_ROLE + code)
             columns[f"{role}_mass"] = [float(count) for count in self._mass[code]]
         return columns
+
+    def _coverable_masses(self, k: int) -> list[float]:
+        if k not in self._coverable:
+            masses = [
+                int(np.minimum(most_covered(instance, k), one)[required].sum())
+                for instance, one, required in zip(self._instances, self._one, self._required, strict=True)
+            ]
+            self._coverable[k] = self._over_one(np.array(masses, dtype=np.int64))
+        return self._coverable[k]
 
     def _over_one(self, masses: np.ndarray) -> list[float]:
         """Integer masses, one a package, as decimals."""
@@ -225,6 +235,20 @@ def unit_coverage(package: Package, instance: Instance) -> int:
             f"set `quantize` for the suite"
         )
     return int(one)
+
+
+def most_covered(instance: Instance, k: int) -> np.ndarray:
+    """Summed integer coverage of each unit (units,) by the at most k candidates of every group that cover it most."""
+    group = np.repeat(np.arange(len(instance.group_start) - 1), np.diff(instance.group_start))
+    owner = group[np.repeat(np.arange(len(instance.cost)), np.diff(instance.cov_ptr))]
+    order = np.lexsort((-instance.cov, owner, instance.cov_unit))
+    pair = np.stack([instance.cov_unit[order], owner[order]])
+    first = np.flatnonzero(np.append(True, (np.diff(pair) != 0).any(axis=0))) if len(order) else np.zeros(0, np.int64)
+    place = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    taken = order[place < k]
+    most = np.zeros(len(instance.weight), dtype=np.int64)
+    np.add.at(most, instance.cov_unit[taken], instance.cov[taken])
+    return most
 
 
 def _recency_rank(package: Package) -> list[int]:

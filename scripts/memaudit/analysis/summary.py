@@ -211,7 +211,7 @@ def decomposition(scores: Frame) -> pd.DataFrame:
     """Mean write and retrieval failure per suite, distribution, problem, budget and writer.
 
     Required mass: current + invalidation units. write_failure: required mass that the store does not
-    cover; in_no_candidate: the part of it that all candidates together do not cover either; retrieval_failure_*:
+    cover; beyond_candidates: the part of it that no store of at most k candidates a group could; retrieval_failure_*:
     covered mass that is not retrieved in mode oracle (0, all is retrieved) and fixed (the three most recent memories).
     """
     masses = ["current_covered", "invalidation_covered", "current_mass", "invalidation_mass", "coverable_mass"]
@@ -219,10 +219,10 @@ def decomposition(scores: Frame) -> pd.DataFrame:
     frame["required_mass"] = frame["current_mass"] + frame["invalidation_mass"]
     frame["covered"] = frame["current_covered"] + frame["invalidation_covered"]
     frame["write_failure"] = _minus(frame["required_mass"], frame["covered"])
-    frame["in_no_candidate"] = _minus(frame["required_mass"], frame["coverable_mass"])
+    frame["beyond_candidates"] = _minus(frame["required_mass"], frame["coverable_mass"])
     frame["retrieval_failure_oracle"] = 0.0
     frame["retrieval_failure_fixed"] = _minus(frame["covered"], frame["retrieved_fixed"])
-    means = ["required_mass", "covered", "write_failure", "in_no_candidate"]
+    means = ["required_mass", "covered", "write_failure", "beyond_candidates"]
     means += ["retrieval_failure_oracle", "retrieval_failure_fixed"]
     rows = []
     for key, part in _groups(frame, _ROW, "decomposition"):

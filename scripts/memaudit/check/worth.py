@@ -61,10 +61,10 @@ class Meter:
         self._recency = tuple(rank for _, rank in sorted((i, rank) for rank, i in enumerate(recency)))
         self._roles = package.roles
         self._queries = tuple(tuple(unit[u] for u in units) for _, units in sorted(required.items()))
-        most = self._covered(self._mass(range(len(ordered))))
+        most = self._covered(self._reachable())
         self._coverable = (most["current"] + most["invalidation"]) / self._one
         self._seen: dict[tuple[int, ...], Worth] = {}
-        self._content = (form, self._validity, self._recency, self._roles, self._queries)
+        self._content = (form, problem.groups, problem.k, self._validity, self._recency, self._roles, self._queries)
 
     @property
     def content(self) -> tuple:
@@ -102,6 +102,18 @@ class Meter:
         for i in positions:
             for unit, a in self._problem.scaled.coverage[i]:
                 mass[unit] = mass.get(unit, 0) + a
+        return mass
+
+    def _reachable(self) -> dict[int, int]:
+        """Summed integer coverage by unit, of the k candidates of each group that cover it most."""
+        mass: dict[int, int] = {}
+        for group in self._problem.groups:
+            own: dict[int, list[int]] = {}
+            for i in group:
+                for unit, a in self._problem.scaled.coverage[i]:
+                    own.setdefault(unit, []).append(a)
+            for unit, values in own.items():
+                mass[unit] = mass.get(unit, 0) + sum(sorted(values, reverse=True)[: self._problem.k])
         return mass
 
     def _covered(self, mass: Mapping[int, int]) -> dict[str, int]:

@@ -152,7 +152,7 @@ def label_agreement(results: Results, suite: str):
     ]
     at = {group: i + 0.5 * (group[0] != "stratum") for i, group in enumerate(groups)}
     n_rows, columns = grid(len(pairs), 3)
-    height = (0.17 * (len(groups) + 1) + 0.5) * n_rows + 0.85
+    height = (0.17 * (len(groups) + 1) + 0.5) * n_rows + 1.4
     fig, axes = style.new_figure(max(4.2, 1.3 + 1.95 * columns), height, n_rows, columns, sharex=True)
     several = len({kind for kind, *_ in pairs}) > 1
     shares = (frame["only_first"] + frame["only_second"]) / frame["cells"]

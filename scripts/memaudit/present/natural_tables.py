@@ -178,10 +178,15 @@ def _binary_notes(frame: pd.DataFrame) -> list[str]:
     """Which of the other labels are binary, so that ratios under them differ without any disagreement."""
     column = "ratio_mad_binary" if "ratio_mad_binary" in frame else "mean_own_binary"
     binary = sorted(set(frame["labels"][frame[column].notna()]))
+    given = frame[frame[column].notna()]
+    other = given["ratio_mad_binary"] if "ratio_mad_binary" in frame else given["mean_own_binary"] - given["mean_ratio"]
+    same = (
+        "; here it is 0: these labels say nothing but what the own ones, made binary, say" if other.eq(0).all() else ""
+    )
     return [
         f"Labels of {', '.join(binary)} are binary: covered (coverage >= .5, a half too) is 1, else 0. The difference "
         "from the suite's own labels is therefore not that of the labels alone; that from own labels made binary on "
-        "the same cells is."
+        f"the same cells is{same}."
     ] if binary else []  # fmt: skip
 
 

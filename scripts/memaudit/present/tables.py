@@ -129,7 +129,7 @@ def decomposition(results: Results, suite: str) -> Document:
         "required_mass": "Required",
         "covered": "Covered",
         "write_failure": "Write failure",
-        "in_no_candidate": "Of it, in no candidate",
+        "beyond_candidates": "Of it, beyond all candidates",
         "retrieval_failure_oracle": "Retrieval failure, all retrieved",
         "retrieval_failure_fixed": "Retrieval failure, three most recent",
     }
@@ -147,7 +147,7 @@ def decomposition(results: Results, suite: str) -> Document:
     caption = f"{what}; suite {suite}, {n_text(tidy)}."
     kept = [overall(part) for _, part in _by_setting(results, "summary", suite)]
     notes = (
-        "In no candidate: what all candidates of a package together do not cover; no writer can store it.",
+        "Beyond all candidates: what no candidates, at most k a group, cover of a unit at any budget.",
         *n_notes(tidy, partial(_label, info)),
         *retrieval_notes(pd.concat(kept)),
         *suite_opt_zero_notes(results, suite, NOTHING_FITS),
