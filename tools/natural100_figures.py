@@ -24,6 +24,7 @@ from memaudit.analysis.agreement import cohen_kappa, kappa_interval, ordinal_alp
 from memaudit.analysis.scores import Scorer  # noqa: E402
 from memaudit.budgets import amounts, mean_total_cost  # noqa: E402
 from memaudit.config_io import load_config  # noqa: E402
+from memaudit.errors import InputError  # noqa: E402
 from memaudit.natural import labelled  # noqa: E402
 from memaudit.natural.coverage_package import CoverageOptions, build_coverage  # noqa: E402
 from memaudit.natural.coverage_package_io import load_coverage_package, write_coverage_package  # noqa: E402
@@ -53,14 +54,21 @@ def main() -> None:
     for file, blocks in ((CARD, card_blocks()), (README, readme_blocks())):
         text = file.read_text("utf-8")
         for name, content in blocks.items():
-            begin, end = marks(name)
-            before, _, rest = text.partition(begin)
-            text = before + begin + "\n" + content + "\n" + end + rest.partition(end)[2]
+            text = with_block(text, name, content)
         write_text(file, text)
 
 
 def marks(name: str) -> tuple[str, str]:
     return f"<!-- {name} -->", f"<!-- end of {name} -->"
+
+
+def with_block(text: str, name: str, content: str) -> str:
+    """The text with `content` between the marks of a block; InputError where it has no such marks."""
+    begin, end = marks(name)
+    if begin not in text or end not in text:
+        raise InputError(f"there is no place for the block {name!r}; write {begin} and {end} where it belongs")
+    before, _, rest = text.partition(begin)
+    return before + begin + "\n" + content + "\n" + end + rest.partition(end)[2]
 
 
 def card_blocks() -> dict[str, str]:

@@ -656,7 +656,8 @@ DOWNSTREAM = _table(
 )
 
 # ---- stores: exported memory stores as they were read (stores/). instance_id: "" where the export names no example.
-# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON.
+# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON; n_*:
+# of the whole text, where `text` has a mark in place of a part that stands elsewhere.
 _time = pa.timestamp("us", "UTC")
 STORE_MEMORIES = _table(
     "store_memories",
@@ -681,6 +682,9 @@ STORE_MEMORIES = _table(
         "invalid_at": _time,
         "user_id": _str,
         "details": _str,
+        "n_words": _int,
+        "n_chars": _int,
+        "n_bytes": _int,
     },
 )
 # How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from ..costs import DECLARED
-from ..package import size_of
 from ..stores.labelled import LABELS
 from ..stores.model import TOMBSTONE
 from ..stores.union import Labelled
@@ -219,14 +218,14 @@ def anatomy(
     for name, value in _validity(stores, invalidation):
         add("validity coverage", name, value)
     for cost_model, cost in costs.items():
-        amounts = [cost(size_of(memory.text)) for memory in memories]
+        amounts = [cost(memory.whole_size) for memory in memories]
         for name, value in _spread(amounts):
             add("cost of a memory", name, value, cost_model)
         for budget in sorted(set(budgets[cost_model])):
             if amounts:
                 share = sum(amount <= budget for amount in amounts) / len(amounts)
                 add("share of memories that fit", f"B = {budget}", share, cost_model)
-            whole = [sum(cost(size_of(m.text)) for m in one.store.memories) <= budget for one in stores.values()]
+            whole = [sum(cost(m.whole_size) for m in one.store.memories) <= budget for one in stores.values()]
             add("share of stores that fit", f"B = {budget}", sum(whole) / len(whole), cost_model)
     return pd.DataFrame(rows)
 

@@ -320,7 +320,13 @@ class Judged:
 
 def judge_store(store: Store, package: Package, judge: Judge) -> Judged:
     """What each memory of the store covers of the package's units, by the judge. InputError where a unit has no
-    text."""
+    text, or a memory lacks a part of its own."""
+    part = next((m.memory_id for m in store.memories if m.size is not None), None)
+    if part is not None:
+        raise InputError(
+            f"store {store.name}, example {store.instance_id}: a part of memory {part} stands elsewhere, so there is "
+            f"no whole text to judge; fill the texts in, or read another view"
+        )
     coverage: dict[tuple[str, str], dict[str, float]] = {}
     rows: dict[tuple[int, int], str] = {}
     for i, j, row in judge.cells([memory.text for memory in store.memories], package.units):
