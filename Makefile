@@ -74,7 +74,7 @@ lint: setup ## style of the Python code
 docs: setup ## write config/schema.json and the key tables of config/README.md anew
 	$(PY) tools/make_docs.py
 
-judge: setup ## fit the judge of coverage on natural100's labels: data/judge/proxy.json
+judge: setup ## fit the judge of coverage on natural100's labels: scripts/memaudit/stores/proxy.json
 	$(PY) tools/fit_judge.py
 
 bench: setup ## measure the solver and the checkers

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from job import log_to
 from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
+from memaudit.schemas import STORE_TABLES
 from memaudit.stage_io import stage_metadata
+from memaudit.stores.labelled import LABELS
 from memaudit.stores.tables_io import read_labelled
 from memaudit.stores.unions import cost_function
 from memaudit.table_io import concat, read_all, read_table, to_table, write_table
@@ -15,7 +19,7 @@ packages = read_table(given.packages, "packages", ["package_id"])["package_id"].
 units = read_table(given.units, "units").to_pandas()
 invalid = units[units["role"] == "invalidation"].groupby("package_id")["unit_id"].apply(list)
 invalidation = {i: invalid.get(i, []) for i in packages}
-parts = {name: [] for name in ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost")}
+parts = {name: [] for name in STORE_TABLES}
 for store, how in params.stores.items():
     scores, losses, lost = (
         read_all(f"store_{kind}", [f for f in given[kind] if f"/stores/{store}/" in f]).to_pandas()
@@ -28,11 +32,17 @@ for store, how in params.stores.items():
     costs = {name: cost_function(definition) for name, definition in how["costs"].items()}
     budgets = {name: part["budget"].tolist() for name, part in scores.groupby("cost_model")}
     ingest = read_table(folder / "ingest.parquet", "ingest").to_pandas()
+    verdicts, judge = None, pd.DataFrame()
+    if declared.labels != LABELS:
+        own = [f for f in given.verdicts if f"/stores/{store}/" in f]
+        verdicts = read_all("store_verdicts", own).to_pandas()
+        judge = read_table(folder / "store_judge.parquet", "store_judge").to_pandas().assign(suite=suite)
     frames = {
         "store_summary": summarise(scores, declared, without, **params.bootstrap),
-        "store_diagnosis": diagnosis(losses, scores, declared),
-        "store_anatomy": anatomy(suite, store, stores, ingest, costs, budgets, invalidation),
-        "store_most_lost": most_lost(lost, sorted(set(scores["rule"]))),
+        "store_diagnosis": diagnosis(losses, scores, declared, verdicts),
+        "store_anatomy": anatomy(suite, store, stores, ingest, costs, budgets, invalidation, declared.labels),
+        "store_most_lost": most_lost(lost, sorted(set(scores["rule"])), declared.labels),
+        "store_judges": judge,
     }
     for name, frame in frames.items():
         parts[name].append(to_table(name, frame))

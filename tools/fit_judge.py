@@ -1,5 +1,5 @@
-"""Fit the proxy judge of coverage on natural100's labels and write data/judge/proxy.json, and its quality into
-docs/stores.md (`make judge`).
+"""Fit the proxy judge of coverage on natural100's labels and write scripts/memaudit/stores/proxy.json, and its
+quality into docs/stores.md (`make judge`).
 
     python tools/fit_judge.py [FOLDER]
 

@@ -882,7 +882,9 @@ class StoreEntry(Section):
         "file beside the export.",
     )
     judge: Literal["proxy"] | None = Field(
-        None, description="Instead of labels: who judges coverage. `proxy`: the deterministic proxy, no model."
+        None,
+        description="Instead of labels: who judges coverage. `proxy`: the deterministic proxy, no model "
+        "(docs/stores.md); all that rests on it says so, and how sure its verdicts are.",
     )
     salience: PathText | None = Field(
         None,

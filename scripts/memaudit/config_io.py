@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +116,20 @@ def _wrong_stores(raw: Any) -> Iterable[str]:
         wrong = [key for key, _ in _items(_get(store, "parts")) if key not in taken]
         if wrong:
             yield f"{where}.parts: there is no part {shown(wrong[0])}; known: {', '.join(sorted(taken))}"
-        if _get(store, "judge") == "proxy":
-            yield f"{where}.judge: there is no judge of coverage yet; give label rows as `coverage`"
-        path = _get(store, "path")
-        labelled = _get(store, "coverage") is not None or _get(store, "judge") is not None
-        if not labelled and isinstance(path, str) and _exists(Path(path)) and label_file_beside(path, COVERAGE) is None:
-            yield f"{where}: nobody says what its memories cover; give `coverage` (docs/stores.md)"
+        yield from _wrong_labels(where, store, label_file_beside, COVERAGE)
+
+
+def _wrong_labels(where: str, store: Any, label_file_beside: Callable, name: str) -> Iterable[str]:
+    """A line where neither labels nor a judge say what memories cover, or both do (`coverage` beside `judge` is
+    config.py's to tell)."""
+    path, coverage, judge = (_get(store, key) for key in ("path", "coverage", "judge"))
+    if coverage is not None or not isinstance(path, str) or not _exists(Path(path)):
+        return
+    beside = label_file_beside(path, name)
+    if judge is None and beside is None:
+        yield f"{where}: nobody says what its memories cover; give `coverage`, or write judge: proxy (docs/stores.md)"
+    if judge is not None and beside is not None:
+        yield f"{where}.judge: coverage is labelled already, in {beside}; remove `judge`, or that file"
 
 
 def _wrong_published(raw: Any) -> Iterable[str]:

@@ -709,6 +709,17 @@ STORE_COVERAGE = _table(
         "labels": _str,
     },
 )
+# What a judge said of each cell that is not far from a cover: judged is a row of stores/judge.py's ROWS; memory: place
+# in order of time (time_index), unit: place among the example's units by id.
+STORE_JUDGED = _table(
+    "store_judged",
+    ("store", "instance_id", "memory", "unit"),
+    {"store": _str, "instance_id": _str, "memory": _int, "unit": _int, "judged": _str},
+)
+# What the judge is worth, on its test split (stores/judge_record.py). what: kappa and kappa_all_cells, with _low and
+# _high, numbers of the split; confusion (cells by label and judged), confusion_all_cells, true_given_judged (shares).
+_JUDGE = {"judge": _str, "kind": _str, "what": _str, "label": _str, "judged": _str, "value": _float}
+STORE_JUDGE = _table("store_judge", ("store", "what", "label", "judged"), {"store": _str, **_JUDGE})
 # ---- stores/{store}/{setting}/: a store pruned to each budget. package_id: examples that have a store. view: "" for
 # all memories, else those of one view alone. rule: of stores/pruning.py. union_opt: of the package with this store;
 # joint_opt: with all compared stores, null where it is in no comparison. A ratio is null where its optimum is 0 or not
@@ -801,9 +812,34 @@ STORE_LOST_UNITS = _table(
     {**_STORE, **_LOST},
     {"kind": _str, "unit_text": _str, "store_best": _str},
 )
+# How sure the largest mean loss of a judged store is (stores/judge_verdict.py): `agreement` is the share of `draws` of
+# labels under which it is the same; verdict: `largest`, or undecided. kappa: the lower of the judge's two. n: examples;
+# *_draws: draws whose largest mean loss is that; drawn_*: mean of the loss over the proven draws.
+_CAUSES = (*_LOSSES, "nothing")
+STORE_VERDICTS = _table(
+    "store_verdicts",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),
+    {
+        **_STORE,
+        **_SETTING,
+        **_BUDGET,
+        "rule": _str,
+        "judge": _str,
+        "kind": _str,
+        "kappa": _float,
+        "n": _int,
+        "verdict": _str,
+        "largest": _str,
+        "agreement": _float,
+        "draws": _int,
+        "unproven_draws": _int,
+        **{f"{name}_draws": _int for name in _CAUSES},
+    },
+    {f"drawn_{name}": _float for name in _LOSSES},
+)
 
 # ---- analysis/{suite}/ of suites with exported stores
-STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost")
+STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost", "store_judges")
 _STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
 # Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
 # out; empty_n: empty ones that count as 0. n, package_n, joint_n: ratios in the three means; *_undefined_n: without
@@ -830,7 +866,9 @@ STORE_SUMMARY = _table(
         **_INTERVALS,
     },
 )
-# Mean losses; verdict: the largest of them; diagnosed: whether the rule is the one that the diagnosis is of;
+# Mean losses; largest: the largest of them; verdict: that, or `undecided` where a judge said what memories cover and
+# drawn labels do not bear it out (agreement: share of the draws that do, kappa: of the judge; null under labels);
+# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is of;
 # missing_advice, ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
     "store_diagnosis",
@@ -842,10 +880,15 @@ STORE_DIAGNOSIS = _table(
         "diagnosed": _bool,
         "n": _int,
         "unproven_n": _int,
+        "largest": _str,
         "verdict": _str,
+        "verdict_text": _str,
         **{f"{name}_advice": _str for name in _LOSSES},
     },
     {
+        "agreement": _float,
+        "draws": _int,
+        "kappa": _float,
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}": _float for name in _LOSSES},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},
@@ -855,12 +898,14 @@ STORE_DIAGNOSIS = _table(
 STORE_ANATOMY = _table(
     "store_anatomy",
     ("suite", "store", "cost_model", "what", "name"),
-    {**_STORE, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+    {**_STORE, "labels": _str, "cost_model": _str, "what": _str, "name": _str, "value": _float},
 )
+# What the judges of the suite's stores are worth: rows of STORE_JUDGE; none where all stores have labels.
+STORE_JUDGES = _table("store_judges", ("suite", "store", "what", "label", "judged"), {**_STORE, **_JUDGE})
 # The ten of STORE_LOST_UNITS that lose most, at each budget, by the diagnosed rule.
 STORE_MOST_LOST = _table(
     "store_most_lost",
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rank"),
-    {**_STORE, "rank": _int, **_LOST},
+    {**_STORE, "labels": _str, "rank": _int, **_LOST},
     {"kind": _str, "unit_text": _str, "store_best": _str},
 )

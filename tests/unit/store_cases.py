@@ -4,6 +4,8 @@ from memaudit.analysis.store_scores import Solved, case, score_store
 from memaudit.costs import BUILT_IN
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, Unit, build
+from memaudit.stores.judge import FULL, Judged
+from memaudit.stores.judge_io import judge_named
 from memaudit.stores.model import Memory, Store
 from memaudit.stores.pruning import best_subset
 from memaudit.stores.union import Labelled, store_package, union
@@ -15,7 +17,7 @@ CONSTANTS = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "sat
 def solve(package, budget):
     instance = scale(package)
     found = best_subset(instance, budget)
-    ids = [package.visible.candidate_ids[i] for i in found.selection]
+    ids = sorted(package.visible.candidate_ids[i] for i in found.selection)  # as a table has them
     return {package.package_id: (found.value_int, found.scale, found.status)}, {package.package_id: ids}
 
 
@@ -45,3 +47,10 @@ STORE = Labelled(
     Store("s", "mem0", "q", (memory("m1", "it is blue", 0), memory("m2", "nothing of use here", 1))),
     {("m1", ""): {"new": 1.0}},
 )
+
+
+def judged_case(judge=None):
+    """STORE's case, and its labels as a judge's word (the proxy's, unless given)."""
+    one = case(union(PACKAGE, [STORE], words), PACKAGE, STORE, words)
+    unit = one.union.unit_index["new"]
+    return one, {"q": Judged(STORE.coverage, {(0, unit): FULL}, judge or judge_named("proxy"))}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pandas as pd
-from store_cases import PACKAGE, STORE, score, words
+from store_cases import PACKAGE, STORE, judged_case, score, words
 
 from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
+from memaudit.analysis.store_verdicts import verdict_rows
+from memaudit.objective import CAP1
 from memaudit.present.results import Setting, StoreInfo
-from memaudit.schemas import STORE_TABLES
+from memaudit.schemas import STORE_TABLES, TABLES
+from memaudit.stores.judge_io import judge_named
+from memaudit.stores.judge_record import judge_rows
 
 NONE = pd.DataFrame(columns=["what", "name", "count", "detail"])
 STORES = (StoreInfo("zeta"), StoreInfo("alpha-scripted", demonstration=True), StoreInfo("judged", judge="proxy"))
@@ -21,6 +25,7 @@ def frames(
 ) -> dict[str, pd.DataFrame]:
     """Every frame of STORE_TABLES, the same numbers in each setting; under declared costs memories cost words."""
     made = score(PACKAGE, STORE, budgets)
+    case, judged = judged_case()
     parts = {name: [] for name in STORE_TABLES}
     for store in stores:
         declared = Declared("words", labels=store.judge or "labels", demonstration=store.demonstration)
@@ -28,9 +33,21 @@ def frames(
             own = {"store": store.name, "suite": suite, "cost_model": setting.cost_model, "k": setting.k}
             scores, losses, lost = (f.assign(**own) for f in (made.scores, made.losses, made.lost))
             parts["store_summary"].append(summarise(scores, declared, 2, resamples=10))
-            parts["store_diagnosis"].append(diagnosis(losses, scores, declared))
-            parts["store_most_lost"].append(most_lost(lost, ["recency"]))
+            verdicts = None
+            if store.judge:
+                constants = own | {"saturation": setting.saturation}
+                verdicts = verdict_rows([case], judged, losses, made.selections, constants, CAP1, k=1, draws=20)
+            parts["store_diagnosis"].append(diagnosis(losses, scores, declared, verdicts))
+            parts["store_most_lost"].append(most_lost(lost, ["recency"], declared.labels))
         costs = {setting.cost_model: words for setting in settings}
         of_costs = dict.fromkeys(costs, budgets)
-        parts["store_anatomy"].append(anatomy(suite, store.name, {"q": STORE}, NONE, costs, of_costs, {"q": []}))
-    return {name: pd.concat(own, ignore_index=True) for name, own in parts.items()}
+        parts["store_anatomy"].append(
+            anatomy(suite, store.name, {"q": STORE}, NONE, costs, of_costs, {"q": []}, declared.labels)
+        )
+        if store.judge:
+            rows = pd.DataFrame(judge_rows(judge_named(store.judge)))
+            parts["store_judges"].append(rows.assign(suite=suite, store=store.name))
+    return {
+        name: pd.concat(own, ignore_index=True) if own else pd.DataFrame(columns=TABLES[name].schema.names)
+        for name, own in parts.items()
+    }

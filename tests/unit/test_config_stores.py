@@ -1,13 +1,17 @@
 """Configuration of exported stores: what is refused, and which unions and settings come of it."""
 
+from typing import get_args
+
 import pytest
 import yaml
 
-from memaudit.config import PRUNING_RULES, parse_config
+from memaudit.config import PRUNING_RULES, StoreEntry, parse_config
 from memaudit.config_io import load_config
 from memaudit.errors import InputError
 from memaudit.run_info import info_part, read_info, run_info
 from memaudit.schemas import STORE_TABLES
+from memaudit.stores.ingest_io import COVERAGE
+from memaudit.stores.judge_io import JUDGES
 from memaudit.stores.pruning import RULES
 
 
@@ -28,6 +32,26 @@ def refused(content):
     with pytest.raises(InputError) as error:
         parse(content)
     return str(error.value).splitlines()[1:]
+
+
+def test_the_judges_are_those_that_there_are():
+    assert set(get_args(get_args(StoreEntry.model_fields["judge"].annotation)[0])) == set(JUDGES)
+
+
+def test_a_judge_stands_in_for_labels_and_not_beside_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "talks.json").write_text("[]")
+    (tmp_path / "s.json").write_text("[]")
+    (tmp_path / "stores").mkdir()
+    for path in ("s.json", "stores"):
+        content = raw(a={"coverage": None, "judge": "proxy", "path": path}) | {"writers": {"opt": {"rule": "opt"}}}
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content))
+        config = load_config("my.yaml")
+        assert config.store_part("a")["judge"] == "proxy"
+    assert run_info(config).suite("talks").stores[0].judge == "proxy"
+    (tmp_path / "stores" / COVERAGE).with_suffix(".jsonl").write_text("")
+    with pytest.raises(InputError, match=r"stores\.a\.judge: coverage is labelled already, in stores"):
+        load_config("my.yaml")
 
 
 def test_the_rules_are_those_that_there_are():
@@ -102,7 +126,7 @@ def test_what_is_refused(content, line):
         ({"parts": {"past": "s.json"}}, "stores.a.parts: there is no part 'past'; known: archival, blocks, history"),
         ({"columns": {"words": "text"}}, "stores.a: columns: 'words' is no role"),
         ({"coverage": None}, "stores.a: nobody says what its memories cover; give `coverage`"),
-        ({"coverage": None, "judge": "proxy"}, "stores.a.judge: there is no judge of coverage yet"),
+        ({"coverage": None, "judge": "poxy"}, "stores.a.judge: 'poxy': Input should be 'proxy'"),
     ],
 )
 def test_what_the_files_say(tmp_path, monkeypatch, store, line):

@@ -181,8 +181,10 @@ def test_a_store_is_judged_by_memory_and_view():
 
 
 def test_a_unit_without_text_is_refused():
+    with pytest.raises(InputError, match=r"store s, example p: 1 of 2 units have no text \(u, say\).*give label rows"):
+        judge_store(store(Memory("m", "t", 0, "m")), package((Unit("u", 1.0), UNITS[0])), PROXY)
     with pytest.raises(InputError, match="unit u has no text"):
-        judge_store(store(Memory("m", "t", 0, "m")), package((Unit("u", 1.0),)), PROXY)
+        PROXY.coverage("t", [Unit("u", 1.0)])
 
 
 def test_a_memory_of_which_a_part_stands_elsewhere_is_refused():

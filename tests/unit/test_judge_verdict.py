@@ -154,7 +154,7 @@ def test_a_store_of_nothing_misses_everything():
     package, _, _ = simple(Stated())
     empty = Store("s", "mem0", None, ())
     found = run(package, empty, Judged({}, {}, Stated()), 5, draws=2)
-    assert found.verdict == "none" and found.losses == losses(*[Fraction(0)] * 4)
+    assert found.verdict == "nothing" and found.losses == losses(*[Fraction(0)] * 4)
 
 
 def test_the_proxy_says_what_a_verdict_needs():

@@ -11,7 +11,7 @@ from memaudit.schemas import AUDIT, STORE_ANATOMY, STORE_SUMMARY, SUMMARY
 ROW = {
     "store": "mem0", "view": "", "rule": "salience", "cost_model": "declared", "memory_cost": "words", "k": 1,
     "saturation": "cap1", "budget": 100, "without_n": 0, "union_unproven_n": 0, "package_unproven_n": 0,
-    "demonstration": False, "mean_value": 0.655, "package_ratio": 0.489, "union_ratio": 0.427,
+    "labels": "labels", "demonstration": False, "mean_value": 0.655, "package_ratio": 0.489, "union_ratio": 0.427,
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from memaudit.present.results import NothingToShow, Results, RunInfo, Setting, S
 from memaudit.present.tables_io import make, to_markdown
 from memaudit.present.wanted import wanted_figures, wanted_tables
 from memaudit.schemas import STORE_TABLES
+from memaudit.stores.judge_io import judge_named
 
 WORDS = Setting("words")
 
@@ -58,12 +59,13 @@ def test_the_cells_are_the_numbers():
     rows = cells("external_denominators").set_index(["Kept by", "B"])
     assert rows.loc[("Newest first", "8"), "F"] == "1.000"
     assert rows.loc[("Newest first", "8"), "Union ratio"] == "0.400 [0.400, 0.400]"
-    assert rows.loc[("Newest first", "8"), "Joint ratio"] == "n/a"
+    assert "Joint ratio" not in rows
     told = cells("store_diagnosis").set_index("B")
     assert told.loc["8", "Missing"] == "1.500 (stale 0.500)" and told.loc["8", "Largest loss"] == "Missing"
     assert told.loc["4", "Largest loss"] == "Selection"
     change = cells("store_diagnosis", 1)
-    assert len(change) == 6 and change["Change"].str.contains("60 %").any()
+    assert len(change) == 8 and change["Change"].str.contains("60 %").any()
+    assert change["Change"].iloc[4] == "By its labels the store loses most to extraction (missing)."
     lost = cells("store_lost_units", 1)  # B = 8
     assert lost["Unit"].tolist() == ["tea", "gone"] and lost["The optimum keeps"].iloc[1] == "c (tombstone, cost 2)"
     held = cells("store_anatomy").set_index(["What", "Which"])["Value"]
@@ -72,12 +74,35 @@ def test_the_cells_are_the_numbers():
     assert "Scored examples without a store, left out: 2 of alpha, 2 of zeta." in notes
 
 
+def test_stores_that_are_compared_have_a_joint_ratio():
+    summary = SHOWN.frames["store_summary"]
+    joint = {"joint_n": 1, "joint_ratio": 0.25, "joint_ratio_low": 0.25, "joint_ratio_high": 0.25}
+    compared = summary.assign(**{name: summary["store"].eq("zeta") * value for name, value in joint.items()})
+    shown = Results(SHOWN.info, {**SHOWN.frames, "store_summary": compared})
+    document = make(shown, "external_denominators", "talks")
+    assert set(document.sections[0].frame["Joint ratio"]) == {"0.250 [0.250, 0.250]"}
+    assert any(note.startswith("Joint ratio: F / OPT") for note in document.notes)
+
+
+def test_budgets_of_the_anatomy_stand_in_order():
+    frame = SHOWN.frames["store_anatomy"]
+    wider = frame[frame["name"] == "B = 8"].assign(name="B = 16")
+    shown = Results(SHOWN.info, {**SHOWN.frames, "store_anatomy": pd.concat([wider, frame])})
+    rows = make(shown, "store_anatomy", "talks").sections[0].frame
+    fits = rows[rows["What"] == "Share of memories that fit"]["Which"]
+    assert list(fits) == ["B = 4", "B = 8", "B = 16"]
+
+
 def test_costs_side_by_side():
     both = results(StoreInfo("zeta"), settings=(Setting("declared"), WORDS))
     summary = both.frames["store_summary"]
     mixed = summary.assign(cost_model="declared")
     shown = Results(both.info, {**both.frames, "store_summary": pd.concat([summary, mixed])})
-    frame = make(shown, "store_costs", "talks").sections[0].frame
+    document = make(shown, "store_costs", "talks")
+    frame = document.sections[0].frame
+    assert any("the paper's mixed setting" in note for note in document.notes)
+    same = Results(both.info, {**both.frames, "store_summary": summary})
+    assert not any("mixed" in note for note in make(same, "store_costs", "talks").notes)
     assert list(frame.columns) == ["Kept by", "Budget", "declared, memories words", "words"]
     assert frame.set_index(["Kept by", "Budget"]).loc[("Newest first", "8"), "words"] == "0.400 (0.667)"
 
@@ -95,3 +120,44 @@ def test_nothing_to_draw_where_no_ratio_is_defined():
     frames["store_summary"] = frames["store_summary"].assign(union_ratio=None)
     with pytest.raises(NothingToShow, match="no exported store has a union ratio"):
         draw(Results(SHOWN.info, frames), "store_diagnostic", "talks")
+
+
+JUDGED = results(StoreInfo("zeta"), StoreInfo("guess", judge="proxy"))
+
+
+@pytest.mark.parametrize("name", (*NAMES, "store_judges"))
+def test_what_rests_on_the_proxy_says_so_with_its_kappa(name):
+    document = make(JUDGED, name, "talks")
+    assert "Coverage of guess is judged by the proxy, not labelled (kappa 0." in document.caption
+    assert all("by proxy" in s.heading or "Proxy" in s.heading for s in document.sections if "guess" in s.heading)
+    assert any("guess" in s.heading for s in document.sections)
+    labels = "labels" if name != "store_judges" else "judge"
+    assert set(document.tidy[labels][document.tidy["store"] == "guess"]) == {"proxy"}
+
+
+def test_the_judges_table_holds_kappa_with_its_interval_and_the_confusion():
+    assert "store_judges" not in {name for name, _ in wanted_tables(SHOWN.info)}
+    document = make(JUDGED, "store_judges", "talks")
+    quality, confusion = (section.frame for section in document.sections[:2])
+    known = judge_named("proxy").provenance
+    low, high = known["kappa_interval"]
+    assert quality.set_index("Quality").loc["Kappa", "Value"] == f"{known['kappa']:.2f} [{low:.2f}, {high:.2f}]"
+    assert confusion.shape == (3, 4)
+    assert confusion.set_index("Label").loc["0.5", "judged 1"] == f"{known['confusion']['0.5']['1']:,.0f}"
+
+
+def test_a_judged_diagnosis_says_how_sure_it_is():
+    document = make(JUDGED, "store_diagnosis", "talks")
+    labelled, _, judged, told = (section.frame for section in document.sections)
+    assert "Verdict (draws that agree)" in judged.columns and "Verdict (draws that agree)" not in labelled.columns
+    verdicts = told[told["Loss"] == "Verdict"]["Change"]
+    kappa = min(judge_named("proxy").provenance[key] for key in ("kappa", "kappa_all_cells"))
+    assert verdicts.str.contains(f"of 20 label draws agree; kappa {kappa:.2f}", regex=False).all()
+    assert told["Change"].str.contains("[Bb]y the proxy").all()
+    assert any("undecided below 80 %" in note for note in document.notes)
+
+
+def test_the_figure_names_the_judge():
+    figure = draw(JUDGED, "store_diagnostic", "talks")
+    titles = [ax.get_title(loc="left") + ax.get_title() for ax in figure.axes]
+    assert "coverage: proxy" in titles[1] and "proxy" not in titles[0]

@@ -1,7 +1,9 @@
 """Exported stores of an invented coverage package through the whole workflow: unions, checks, scores, tables."""
 
 import json
+import re
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,8 +15,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 
 from coverage_folders import row, tables, write
 
+from memaudit.check.plan import definitions_of_manifest, plans_of_manifest, stores_of_manifest
+from memaudit.check.report import How, Report
+from memaudit.check.stores_io import verify_stores
+from memaudit.check.suite_io import SuiteRun
 from memaudit.check.verify_io import verify
-from memaudit.schemas import STORE_TABLES
+from memaudit.schemas import STORE_TABLES, TABLES
 from memaudit.table_io import read_table
 
 CONFIG = {
@@ -30,6 +36,7 @@ CONFIG = {
             "suite": "released", "path": "mem0.json", "format": "mem0", "coverage": "labels.jsonl",
             "salience": "salience.jsonl", "cost_model": "paper",
         },
+        "guess": {"suite": "released", "path": "guess", "judge": "proxy", "cost_model": "paper"},
         "notes": {"suite": "released", "path": "notes", "cost_model": "words", "rules": ["recency", "full_store"]},
         "tiny-scripted": {
             "suite": "released", "path": "tiny.jsonl", "coverage": "labels.jsonl", "demonstration": True,
@@ -83,6 +90,9 @@ def finished(tmp_path_factory):
     lines(folder / "notes" / "coverage_scoring_calls.jsonl", [
         {"instance_id": i, "coverage_edges": [{"memory_id": "bullet-1", "unit_id": u, "coverage": 1}]} for i, u in edges
     ])  # fmt: skip
+    (folder / "guess").mkdir()
+    for name, text in NOTES.items():
+        (folder / "guess" / name).write_text(text)
     lines(folder / "tiny.jsonl", [{"instance_id": "q_tea", "id": "t", "text": "tea, tea, tea"}])
     write_config(folder, CONFIG)
     run(folder)
@@ -96,9 +106,17 @@ def frame(folder, name):
 def test_every_table_of_stores_keeps_its_contract(finished):
     for name in STORE_TABLES:
         found = frame(finished, name)
-        assert set(found["store"]) == {"mem0", "notes", "tiny-scripted"}, name
+        judged = {"guess"} if name == "store_judges" else {"mem0", "guess", "notes", "tiny-scripted"}
+        assert set(found["store"]) == judged, name
     shown = {p.stem for p in (finished / "results" / "tables" / "released").iterdir()}
-    assert {"external_denominators", "store_diagnosis", "store_lost_units", "store_anatomy", "store_costs"} <= shown
+    assert {
+        "store_judges",
+        "external_denominators",
+        "store_diagnosis",
+        "store_lost_units",
+        "store_anatomy",
+        "store_costs",
+    } <= shown
     assert (finished / "results" / "figures" / "released" / "store_diagnostic.png").exists()
 
 
@@ -118,6 +136,31 @@ def test_ratios_by_every_denominator(finished):
     budgets = read_table(finished / "results" / "budgets" / "released.parquet", "budgets").to_pandas()
     for cost_model, part in budgets.groupby("cost_model"):
         assert set(rows.loc["mem0", cost_model].index.get_level_values("budget")) == set(part["budget"])
+
+
+def test_a_store_without_labels_is_judged_and_says_so(finished):
+    stores = finished / "results" / "stores"
+    coverage = read_table(stores / "guess" / "store_coverage.parquet", "store_coverage").to_pandas()
+    assert set(coverage["labels"]) == {"proxy"} and set(coverage["coverage"]) <= {0.5, 1.0} and len(coverage)
+    assert (
+        not list((stores / "mem0").rglob("verdicts.parquet")) and not (stores / "mem0" / "store_judge.parquet").exists()
+    )
+    told = frame(finished, "store_diagnosis").set_index("store")
+    own = told.loc[["guess"]]
+    assert own["draws"].eq(200).all() and own["agreement"].between(0, 1).all() and own["kappa"].gt(0.4).all()
+    undecided = own["verdict"] == "undecided"
+    assert undecided.eq(own["agreement"] < 0.8).all() and own["verdict"].eq(own["largest"])[~undecided].all()
+    assert own["verdict_text"].str.contains("by the proxy", case=False).all()
+    assert told.loc[["mem0", "notes"], "agreement"].isna().all()
+    for cost_model in ("declared", "words"):
+        path = stores / "guess" / cost_model / "k1.cap1" / "verdicts.parquet"
+        found = read_table(path, "store_verdicts").to_pandas()
+        counted = found[["missing_draws", "size_draws", "selection_draws", "nothing_draws", "unproven_draws"]]
+        assert counted.sum(axis=1).eq(200).all() and found["unproven_draws"].eq(0).all()
+    judge = frame(finished, "store_judges")
+    assert {"kappa", "kappa_low", "kappa_high"} <= set(judge["what"]) and judge["what"].eq("confusion").sum() == 9
+    text = (finished / "results" / "tables" / "released" / "store_diagnosis.md").read_text()
+    assert "Coverage of guess is judged by the proxy, not labelled (kappa" in text.splitlines()[0]
 
 
 def test_losses_sum_to_the_gap_and_demonstrations_say_so(finished):
@@ -141,6 +184,118 @@ def test_verify_checks_the_unions_and_finds_nothing_left_over(finished):
     pq.write_table(table.set_column(table.column_names.index("value_int"), "value_int", pa.array(wrong)), path)
     assert not verify(results, scores=False).passed
     path.write_bytes(before)
+
+
+# ---- tampering with what stores bring: every column of every table, one value each
+
+READ = ["store_memories", "ingest", "store_coverage"]
+SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
+SCORED |= {"store_lost_units": "lost_units"}
+# Nothing depends on these, or (order of the export, salience) not always.
+FREE = {"invalid_at", "superseded_by", "user_id", "details", "position", "native_order", "salience"}
+
+
+@pytest.fixture(scope="module")
+def verified(finished):
+    """Check all stores, by suites and unions that were verified once."""
+    results, how = finished / "results", How("cp_sat", False, None, True, lambda line: None)
+    config = json.loads((results / "manifest.json").read_text())["config"]
+    plans, definitions = plans_of_manifest(config), definitions_of_manifest(config)
+    runs = {s: SuiteRun(results, s, plans, definitions, Report(), {}, how) for s in plans}
+    for one in runs.values():
+        one.verify()
+
+    def again():
+        report = Report()
+        verify_stores(results, stores_of_manifest(config), runs, report, how)
+        return report
+
+    return again
+
+
+def path_of(results, table):
+    if table in READ:
+        return results / "stores" / "mem0" / f"{table}.parquet"
+    if table in SCORED:
+        return results / "stores" / "mem0" / "words" / "k1.cap1" / f"{SCORED[table]}.parquet"
+    return results / "analysis" / "released" / f"{table}.parquet"
+
+
+def changed(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return re.sub(r"\d", "9", value) if " of " in value else f"{value}x"
+    return value + (timedelta(days=900) if isinstance(value, datetime) else 1)
+
+
+def tampered(table, column):
+    """The table with one value of a column changed (of sentences one that has numbers); None where all are null."""
+    values = table[column].to_pylist()
+    wanted = " of " if column.endswith("_advice") else "mem0" if column == "detail" else ""
+    i = next((i for i, v in enumerate(values) if v is not None and wanted in str(v)), None)
+    if i is None:
+        return None
+    values[i] = changed(values[i])
+    field = table.schema.field(column)
+    return table.set_column(table.column_names.index(column), field, pa.array(values, field.type))
+
+
+def test_untampered_stores_pass(verified):
+    report = verified()
+    assert report.counts["stores"] == 3 and report.counts["store_rows"] > 300
+    assert not report.faults and not report.unreadable and not report.left_over
+
+
+@pytest.mark.parametrize("name", [*READ, *SCORED, *STORE_TABLES])
+def test_a_changed_value_is_noticed(finished, verified, name):
+    path = path_of(finished / "results", name)
+    before, table = path.read_bytes(), pq.read_table(path)
+    for column in table.column_names:
+        other = tampered(table, column)
+        if column in FREE or other is None:
+            continue
+        pq.write_table(other, path)
+        report = verified()
+        path.write_bytes(before)
+        told = report.faults + report.unreadable
+        assert told, column
+        if name not in READ and column not in TABLES[name].key:
+            assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in told), told
+        elif name not in READ:
+            assert any(line.startswith(f"{path}: row ") and "does not belong here" in line for line in told), told
+
+
+@pytest.mark.parametrize("name", [*SCORED, *STORE_TABLES])
+def test_a_row_less_is_noticed(finished, verified, name):
+    path = path_of(finished / "results", name)
+    before, table = path.read_bytes(), pq.read_table(path)
+    pq.write_table(table.slice(1), path)
+    report = verified()
+    path.unlink()
+    missing = verified()
+    path.write_bytes(before)
+    assert any(line.startswith(f"{path}: row ") and "one belongs here" in line for line in report.faults)
+    assert [line.count("no such file") for line in missing.unreadable] == [1]
+
+
+@pytest.mark.parametrize("table", ["candidates", "coverage", "units", "queries"])
+def test_a_union_that_is_not_of_its_store_is_noticed(finished, verified, table):
+    """Also where the content hash does not tell: texts and ids."""
+    column = {"candidates": "text", "coverage": "coverage", "units": "text", "queries": "answer"}[table]
+    path = finished / "results" / "packages" / "released+mem0" / f"{table}.parquet"
+    before = path.read_bytes()
+    pq.write_table(tampered(pq.read_table(path), column), path)
+    report = verified()
+    path.write_bytes(before)
+    assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in report.faults)
+
+
+def test_a_store_that_is_not_configured_is_left_over(finished, verified):
+    (finished / "results" / "stores" / "old").mkdir()
+    report = verified()
+    (finished / "results" / "stores" / "old").rmdir()
+    assert [line.count("no longer configured") for line in report.left_over] == [1]
 
 
 def test_nothing_is_left_and_only_what_depends_on_a_change_reruns(finished):

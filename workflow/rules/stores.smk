@@ -2,16 +2,27 @@
 # suite's packages are; then pruned to every budget and compared with these optima.
 
 from memaudit.schemas import STORE_TABLES
+from memaudit.stores.judge_io import judge_hash
+from memaudit.stores.judge_verdict import DRAWS
 from memaudit.stores.ingest_io import COVERAGE, SALIENCE, label_file_beside, store_files
-from memaudit.stores.tables_io import STORE_FILES
+from memaudit.stores.tables_io import JUDGE_FILES, STORE_FILES
 
 STORE_SCORES = ["scores", "selections", "losses", "lost_units"]
 STORE_SETTING = "{store}/{cost_model}/k{k}.{saturation}"
 ANY_UNION = r"[^/+]+\+[^/]+"
+# Stores whose coverage a judge says, and the others, as patterns of their names.
+JUDGED = [name for name, store in CONFIG.stores.items() if store.judge]
+ONLY_JUDGED = "|".join(map(re.escape, JUDGED)) or "(?!)"
+ONLY_LABELLED = "|".join(re.escape(name) for name in CONFIG.stores if name not in JUDGED) or "(?!)"
 
 
 def store_tables(store):
     return [f"{OUT}/stores/{store}/{name}.parquet" for name in STORE_FILES]
+
+
+def judge_tables(store):
+    """What the judge said of a store; none where it has labels."""
+    return [f"{OUT}/stores/{store}/{name}.parquet" for name in JUDGE_FILES if store in JUDGED]
 
 
 def union_files(union, stage, kind="solutions", cost_model=None):
@@ -37,11 +48,16 @@ def score_of_store(store, kind):
     return [f"{OUT}/stores/{store}/{setting}/{kind}.parquet" for setting in settings]
 
 
+def verdicts_of_store(store):
+    return score_of_store(store, "verdicts") if store in JUDGED else []
+
+
 def store_results():
     """Everything that stores bring, but tables and figures."""
     stores = [store for suite in SUITES for store in CONFIG.suite_stores(suite)]
     files = [f for store in stores for f in store_tables(store)]
     files += [f for store in stores for kind in STORE_SCORES for f in score_of_store(store, kind)]
+    files += [f for store in stores for f in judge_tables(store) + verdicts_of_store(store)]
     return files + [f for union in UNIONS for stage in ("solutions", "checks") for f in union_files(union, stage)]
 
 
@@ -127,8 +143,28 @@ rule ingest_store:
         OUT + "/logs/ingest_store/{store}.log",
     benchmark:
         OUT + "/benchmarks/ingest_store/{store}.tsv"
+    wildcard_constraints:
+        store=ONLY_LABELLED,
     script:
         "../../scripts/ingest_store.py"
+
+
+use rule ingest_store as judge_store with:
+    input:
+        export=lambda w: store_files(CONFIG.stores[w.store].path),
+        parts=lambda w: list(CONFIG.stores[w.store].parts.values()),
+        labels=lambda w: [f for f in (CONFIG.stores[w.store].salience,) if f] + labels_beside(CONFIG.stores[w.store]),
+        packages=lambda w: f"{OUT}/packages/{CONFIG.stores[w.store].suite}/packages.parquet",
+        tables=lambda w: suite_packages(CONFIG.stores[w.store].suite),
+    output:
+        [OUT + "/stores/{store}/" + f"{name}.parquet" for name in [*STORE_FILES, *JUDGE_FILES]],
+    params:
+        store=lambda w: CONFIG.store_part(w.store),
+        paths=lambda w: {key: getattr(CONFIG.stores[w.store], key) for key in ("path", "parts", "coverage", "salience")},
+        judge=lambda w: judge_hash(CONFIG.stores[w.store].judge),
+        code=code_hash(["memaudit.stores.labelled", "memaudit.stores.judge_io", "memaudit.stores.tables_io", "memaudit.package_io"]),
+    wildcard_constraints:
+        store=ONLY_JUDGED,
 
 
 rule union_packages:
@@ -215,6 +251,34 @@ rule score_store:
         "../../scripts/score_store.py"
 
 
+# 200 draws of labels, the same whatever the setting, cores or order (analysis/store_verdicts.py).
+rule store_verdicts:
+    input:
+        packages=lambda w: suite_packages(CONFIG.stores[w.store].suite),
+        unions=lambda w: suite_packages(of_store(w.store)),
+        stores=lambda w: store_tables(w.store) + judge_tables(w.store),
+        selections=OUT + "/stores/" + STORE_SETTING + "/selections.parquet",
+        losses=OUT + "/stores/" + STORE_SETTING + "/losses.parquet",
+    output:
+        OUT + "/stores/" + STORE_SETTING + "/verdicts.parquet",
+    params:
+        suite=lambda w: CONFIG.stores[w.store].suite,
+        skip_empty=lambda w: CONFIG.stores[w.store].skip_empty,
+        memory_cost=lambda w: memory_cost_at(w.store, w.cost_model),
+        setting=lambda w: CONFIG.problem_part(setting_of_store(w), []),
+        draws=DRAWS,
+        seed=0,
+        code=code_hash(["memaudit.analysis.store_verdicts", "memaudit.stores.tables_io", "memaudit.package_io"]),
+    log:
+        OUT + "/logs/store_verdicts/" + STORE_SETTING + ".log",
+    benchmark:
+        OUT + "/benchmarks/store_verdicts/" + STORE_SETTING + ".tsv"
+    wildcard_constraints:
+        store=ONLY_JUDGED,
+    script:
+        "../../scripts/judge_verdicts.py"
+
+
 rule analyse_stores:
     input:
         packages=OUT + "/packages/{suite}/packages.parquet",
@@ -223,6 +287,8 @@ rule analyse_stores:
         tables=lambda w: [f for store in CONFIG.suite_stores(w.suite) for f in store_tables(store)],
         scores=lambda w: [f for store in CONFIG.suite_stores(w.suite) for f in score_of_store(store, "scores")],
         losses=lambda w: [f for store in CONFIG.suite_stores(w.suite) for f in score_of_store(store, "losses")],
+        judges=lambda w: [f for store in CONFIG.suite_stores(w.suite) for f in judge_tables(store)],
+        verdicts=lambda w: [f for store in CONFIG.suite_stores(w.suite) for f in verdicts_of_store(store)],
         lost_units=lambda w: [f for store in CONFIG.suite_stores(w.suite) for f in score_of_store(store, "lost_units")],
     output:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=STORE_TABLES),

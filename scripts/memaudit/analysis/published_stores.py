@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from ..stores.labelled import LABELS
+
 FORMAT = "written_stores"
 DISTRIBUTION = "natural87"
 # (store, view) -> the paper's name of it.
@@ -31,12 +33,14 @@ _MERGED = ("letta",)
 def store_values(frames: Mapping[str, pd.DataFrame]) -> Iterator[tuple]:
     """(item, distribution, budget, method, metric, produced) of the frames store_summary and store_anatomy.
 
-    Rows with an optimum that is not proven, stores that lack an example, and demonstrations give none.
+    Rows with an optimum that is not proven, stores that lack an example, stores that a judge labelled, and
+    demonstrations give none.
     """
     formats = frames["store_anatomy"].query("what == 'format'").groupby("store")["name"].agg(set)
     for r in frames["store_summary"].itertuples():
         system = SYSTEMS.get((r.store, r.view))
         whole = r.union_unproven_n == r.package_unproven_n == r.without_n == 0 and not r.demonstration
+        whole = whole and r.labels == LABELS
         if system is None or formats.get(r.store) != {FORMAT} or (r.k, r.saturation) != (1, "cap1") or not whole:
             continue
         method = f"{system}:{_RULES.get(r.rule, r.rule)}"

@@ -22,6 +22,8 @@ from ..package import Package
 from ..pools import BUILT_IN as POOLS
 from ..schemas import TABLES
 from ..solve.stage import instances_of
+from ..stores.judge_verdict import LOSSES
+from ..stores.model import Store
 from ..stores.pruning import RULES
 from ..stores.union import Labelled, StorePackage, losses, store_package
 from ..stores.unions import Cost
@@ -31,7 +33,6 @@ ALL_VIEWS = ""
 UPPER = "upper_exact"
 # Rules that need something of a store, and the field of a memory that it stands in.
 NEEDS = {"native_order": "native_order", "salience": "salience"}
-LOSSES = ("missing", "size", "selection")
 _NUMBERS = ("optimum", "whole", "upper", "selected")
 
 # package id -> (value_int, scale, status); package id -> candidate ids that an optimum keeps.
@@ -41,9 +42,10 @@ Kept = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One example: its union (costs of one setting), the store over the same units, and each single view of it, where
-    the store has several."""
+    """One example: its store, its union (costs of one setting), the store over the same units, and each single view of
+    it, where the store has several."""
 
+    store: Store
     union: Package
     stored: StorePackage
     views: Mapping[str, StorePackage]
@@ -80,7 +82,7 @@ def case(union: Package, package: Package, labelled: Labelled, cost: Cost) -> Ca
     """A Case; `union` in the costs of the setting, `cost` the one of memories in it."""
     views = sorted({memory.view for memory in labelled.store.memories})
     single = {view: store_package(package, _only(labelled, view), cost) for view in views if len(views) > 1}
-    return Case(union, store_package(package, labelled, cost), single)
+    return Case(labelled.store, union, store_package(package, labelled, cost), single)
 
 
 def _only(labelled: Labelled, view: str) -> Labelled:

@@ -15,19 +15,20 @@ import numpy as np
 import pandas as pd
 
 from ..costs import DECLARED
+from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED
 from ..stores.labelled import LABELS
 from ..stores.model import TOMBSTONE
 from ..stores.union import Labelled
 from ..stores.unions import Cost
 from .bootstrap import mean, mean_interval
 from .scores import UNPROVEN
-from .store_scores import ALL_VIEWS, LOSSES, UPPER
+from .store_scores import ALL_VIEWS
+from .store_verdicts import BOUNDS
 
 MOST_LOST = 10
 # The rules that a system could prune by, the one that is diagnosed first: its own knowledge of what matters, its own
 # order, else the newest.
 DEPLOYABLE = ("salience", "native_order", "recency")
-NO_LOSS = "nothing"
 _KEY = ["suite", "store", "cost_model", "k", "saturation", "budget", "budget_spec"]
 
 
@@ -93,23 +94,30 @@ def diagnosed_rule(rules: Sequence[str]) -> str:
     return next((rule for rule in DEPLOYABLE if rule in rules), sorted(rules)[0])
 
 
-def diagnosis(losses: pd.DataFrame, scores: pd.DataFrame, store: Declared) -> pd.DataFrame:
+def diagnosis(
+    losses: pd.DataFrame, scores: pd.DataFrame, store: Declared, verdicts: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Schema STORE_DIAGNOSIS of the rows of one store in the schemas STORE_LOSSES and STORE_SCORES: mean losses of
-    every rule but the upper bounds, which a system does not have."""
+    every rule but the upper bounds, which a system does not have. `verdicts`: the store's rows in schema
+    STORE_VERDICTS, of a store that a judge labelled; ValueError where they are of other rows."""
     whole = scores[scores["view"] == ALL_VIEWS]
     empty = set(whole["package_id"][whole["n_memories"] == 0]) if store.skip_empty else set()
-    losses = losses[~losses["package_id"].isin(empty) & ~losses["rule"].isin([UPPER, "upper_greedy"])]
+    losses = losses[~losses["package_id"].isin(empty) & ~losses["rule"].isin(BOUNDS)]
     examples = whole["package_id"].nunique() - len(empty)
     shown = diagnosed_rule(sorted(set(losses["rule"]))) if len(losses) else None
+    judged = {} if verdicts is None else {tuple(r[n] for n in [*_KEY, "rule"]): r for r in verdicts.to_dict("records")}
     rows = []
     for key, part in losses.groupby([*_KEY, "rule"], sort=True):
         named = dict(zip([*_KEY, "rule"], key, strict=True))
         numbers = _mean_losses(part)
+        told = _verdict(numbers) if verdicts is None else _judged_verdict(judged.get(key), len(part))
         named |= {"memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels}
         rows.append({
             **named, "diagnosed": named["rule"] == shown,
-            "n": len(part), "unproven_n": examples - len(part), **numbers, "verdict": _verdict(numbers),
-            **{f"{name}_advice": text for name, text in _advice(numbers, named["budget"], named["rule"]).items()},
+            "n": len(part), "unproven_n": examples - len(part), **numbers, **told,
+            "verdict_text": _verdict_text(told, store.labels),
+            **{f"{name}_advice": text
+               for name, text in _advice(numbers, named["budget"], named["rule"], store.labels).items()},
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -136,14 +144,38 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, float]:
     return out | {f"mean_{n}_invalidation": mean(part[f"{n}_invalidation"].to_numpy(float)) for n in LOSSES}
 
 
-def _verdict(numbers: Mapping[str, float]) -> str:
-    """The largest loss (ties: the earlier cause); `nothing` where nothing is lost."""
+def _verdict(numbers: Mapping[str, float]) -> dict[str, object]:
+    """The largest loss (ties: the earlier cause) of a store with labels."""
     largest = max(LOSSES, key=lambda name: (numbers[f"mean_{name}"], -LOSSES.index(name)))
-    return largest if numbers[f"mean_{largest}"] > 0 else NO_LOSS
+    largest = largest if numbers[f"mean_{largest}"] > 0 else NO_LOSS
+    return {"largest": largest, "verdict": largest, "agreement": None, "draws": None, "kappa": None}
 
 
-def _advice(numbers: Mapping[str, float], budget: int, rule: str) -> dict[str, str]:
-    """A sentence a loss: how much it is, and what to change."""
+def _judged_verdict(found: Mapping[str, object] | None, n: int) -> dict[str, object]:
+    """The verdict on a store that was judged, by its row in schema STORE_VERDICTS."""
+    if found is None or found["n"] != n:
+        raise ValueError(f"verdict {found} for a diagnosis of {n} examples; verdicts and losses are not of one run")
+    return {name: found[name] for name in ("largest", "verdict", "agreement", "draws", "kappa")}
+
+
+_CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection"}
+
+
+def _verdict_text(told: Mapping[str, object], labels: str) -> str:
+    """The verdict as a sentence; under a judge it says whose word it is, and how sure."""
+    lost = f"the store loses most to {_CAUSES[told['largest']]}" if told["largest"] != NO_LOSS else "nothing is lost"
+    if told["agreement"] is None:
+        return f"By its labels {lost}."
+    share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree; kappa {told['kappa']:.2f}"
+    if told["verdict"] != UNDECIDED:
+        return f"By the {labels} {lost}: {share}."
+    needed = f"{100 * MIN_SHARE:.0f} % and {MIN_KAPPA} are needed"
+    return f"Undecided: by the {labels} {lost}, but {share} ({needed})."
+
+
+def _advice(numbers: Mapping[str, float], budget: int, rule: str, labels: str) -> dict[str, str]:
+    """A sentence a loss: how much it is, and what to change; whose word it is where that is not labels'."""
+    judged = "" if labels == LABELS else f"By the {labels}: "
     optimum = numbers["mean_opt"]
     causes = {
         "missing": ("is in no memory", "write memories that say it; the lost units show what"),
@@ -154,22 +186,22 @@ def _advice(numbers: Mapping[str, float], budget: int, rule: str) -> dict[str, s
     for name, (where, fix) in causes.items():
         loss, stale = numbers[f"mean_{name}"], numbers[f"mean_{name}_invalidation"]
         if loss == 0:
-            out[name] = "Nothing is lost here."
+            out[name] = f"{judged}nothing is lost here." if judged else "Nothing is lost here."
             continue
         part = f", {stale:.3f} of it in units that say what no longer holds" if stale > 0 else ""
-        out[name] = f"{loss:.3f} of {optimum:.3f} ({100 * loss / optimum:.0f} %) {where}{part}: {fix}."
+        out[name] = f"{judged}{loss:.3f} of {optimum:.3f} ({100 * loss / optimum:.0f} %) {where}{part}: {fix}."
     return out
 
 
-def most_lost(lost: pd.DataFrame, rules: Sequence[str]) -> pd.DataFrame:
+def most_lost(lost: pd.DataFrame, rules: Sequence[str], labels: str = LABELS) -> pd.DataFrame:
     """Schema STORE_MOST_LOST of the rows of one store in schema STORE_LOST_UNITS: of the diagnosed rule (out of
-    `rules`) the MOST_LOST units of most worth at each budget; ties by example, then unit."""
+    `rules`) the MOST_LOST units of most worth at each budget; ties by example, then unit. `labels`: whose they are."""
     rows = lost[lost["rule"] == diagnosed_rule(rules)] if len(lost) else lost
     if rows.empty:
         return pd.DataFrame()
     order = {**dict.fromkeys(_KEY, True), "lost": False, "package_id": True, "unit_id": True}
     rows = rows.sort_values(list(order), ascending=list(order.values()))
-    rows = rows.assign(rank=rows.groupby(_KEY).cumcount() + 1)
+    rows = rows.assign(rank=rows.groupby(_KEY).cumcount() + 1, labels=labels)
     return rows[rows["rank"] <= MOST_LOST].reset_index(drop=True)
 
 
@@ -184,16 +216,18 @@ def anatomy(
     costs: Mapping[str, Cost],
     budgets: Mapping[str, Sequence[int]],
     invalidation: Mapping[str, Sequence[str]],
+    labels: str = LABELS,
 ) -> pd.DataFrame:
     """Schema STORE_ANATOMY of one export.
 
     `stores`: example -> store; `ingest`: schema INGEST; `costs`: the suite's cost model -> what a memory costs under
-    it; `budgets`: cost model -> amounts; `invalidation`: example -> ids of its invalidation units.
+    it; `budgets`: cost model -> amounts; `invalidation`: example -> ids of its invalidation units;
+    `labels`: whose word coverage is.
     """
     rows: list[dict] = []
 
     def add(what: str, name: str, value: float, cost_model: str = "") -> None:
-        own = {"suite": suite, "store": store, "cost_model": cost_model}
+        own = {"suite": suite, "store": store, "labels": labels, "cost_model": cost_model}
         rows.append({**own, "what": what, "name": name, "value": value})
 
     sizes = [len(one.store.memories) for one in stores.values()]
@@ -204,7 +238,7 @@ def anatomy(
     add("examples", "with an empty store", sum(size == 0 for size in sizes))
     for note in ingest[ingest["what"] == "package"].itertuples():
         add("examples", note.name, note.count)
-    for what in ("count", "skipped", "warning", "partial", "labels"):
+    for what in ("count", "skipped", "warning", "partial", "labels", "judge"):
         for name, count in ingest[ingest["what"] == what].groupby("name")["count"].sum().items():
             add({"count": "rows"}.get(what, what), name, count)
     for name in sorted(set(ingest[ingest["what"] == "format"]["name"])):

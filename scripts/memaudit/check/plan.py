@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from .costs import DECLARED
 from .curves import Sample
 
 # Seconds for one solve where nothing else is said, as the configuration has it.
@@ -83,6 +84,61 @@ class SuitePlan:
         return setting in self.settings and named and (self.shards is None or shard < self.shards)
 
 
+@dataclass(frozen=True)
+class StorePlan:
+    """What a run makes of one exported store.
+
+    memory_costs: cost model of the suite -> what memories cost under it; own_cost: name of that under `declared`, ""
+    where there is no such setting; rules: None: all that the store has what they need for; labels: who says what it
+    covers; bootstrap: resamples and seed; compared: stores of its joint union, empty where it is in no comparison.
+    """
+
+    name: str
+    suite: str
+    memory_costs: Mapping[str, str | Mapping[str, float]]
+    own_cost: str
+    rules: tuple[str, ...] | None
+    skip_empty: bool
+    labels: str
+    demonstration: bool
+    bootstrap: tuple[int, int]
+    compared: tuple[str, ...]
+
+    def cost_name(self, cost_model: str) -> str:
+        """What memories cost under a cost model of the suite, by name."""
+        return self.own_cost if cost_model == DECLARED else cost_model
+
+    @property
+    def union(self) -> str:
+        return f"{self.suite}{JOIN}{self.name}"
+
+
+def stores_of_manifest(config: Mapping[str, Any]) -> dict[str, StorePlan]:
+    """The plan of every store of a manifest's `config`, by name; errors as `plans_of_manifest`."""
+    known = definitions_of_manifest(config)["cost_models"]
+    bootstrap = (config["bootstrap"]["resamples"], config["bootstrap"]["seed"])
+    made = {}
+    for name, entry in config.get("stores", {}).items():
+        suite = config["suites"][entry["suite"]]
+        own = {"same": "", "paper": "words"}.get(entry["cost_model"], entry["cost_model"])
+        compared = tuple(suite.get("compare_stores", ()))
+        rules = entry["rules"]
+        made[name] = StorePlan(
+            name=name,
+            suite=entry["suite"],
+            # Under `declared` a union's memories have a cost in the tables even where no setting reads it.
+            memory_costs={model: known[model] for model in suite["cost_models"]} | {DECLARED: known[own or "words"]},
+            own_cost=own,
+            rules=None if rules is None else tuple(rules),
+            skip_empty=entry["skip_empty"],
+            labels=entry["judge"] or "labels",
+            demonstration=entry["demonstration"],
+            bootstrap=bootstrap,
+            compared=compared if name in compared else (),
+        )
+    return made
+
+
 def plans_of_manifest(config: Mapping[str, Any]) -> dict[str, SuitePlan]:
     """The plan of every suite of a manifest's `config`; KeyError, TypeError, ... where it is not one of ours."""
     plans = {name: _plan(config, suite) for name, suite in config["suites"].items()}
@@ -105,7 +161,7 @@ def _unions(config: Mapping[str, Any], suite: str, plan: SuitePlan) -> Iterator[
     for name, members in (single | joint).items():
         # Memories declare no cost: `same` leaves the suite's declared costs out.
         mixed = all(stores[member]["cost_model"] != "same" for member in members)
-        settings = tuple(s for s in plan.settings if mixed or s.cost_model != "declared")
+        settings = tuple(s for s in plan.settings if mixed or s.cost_model != DECLARED)
         yield (
             name,
             SuitePlan(

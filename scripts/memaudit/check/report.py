@@ -26,10 +26,11 @@ class How:
 
 @dataclass
 class Report:
-    """What a verification found. `counts`: files, those of certify.count_checks summed over files, scores, and of
-    curves: curves, points (solved again), points_equal, points_limit; unproved: limits that the run's own checks do
-    not have. `distinct`: contents solved. A line each: `mismatches` of optima, other `faults`, `unreadable` files, and,
-    which are no faults, `left_over` folders of what is no longer configured and `remarks`."""
+    """What a verification found. `counts`: files, those of certify.count_checks summed over files, scores, of exported
+    stores: stores, store_rows, and of curves: curves, points (solved again), points_equal, points_limit; unproved:
+    limits that the run's own checks do not have. `distinct`: contents solved. A line each: `mismatches` of optima,
+    other `faults`, `unreadable` files, and, which are no faults, `left_over` folders of what is no longer configured
+    and `remarks`."""
 
     counts: Counter[str] = field(default_factory=Counter)
     distinct: int = 0

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..schemas import SUMMARY
+from .compare import CLOSE
 from .places import named
 from .worth import COLUMNS as WORTH
 from .worth import Meter
@@ -46,8 +47,6 @@ _MEANS = {
 }
 # What the summary is made of.
 SUMMARISED = (*_KEY, "opt_status", "opt_int", "opt", "queries", "queries_covered", *_MEANS.values())
-# Means of floats: the order of a sum may show in the last digits.
-_CLOSE = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def summary_faults(summary: pa.Table, scores: pa.Table) -> Iterator[str]:
             continue
         for column, value in found.items():
             stored = row[column]
-            same = stored == value if value is None or stored is None else math.isclose(stored, value, **_CLOSE)
+            same = stored == value if value is None or stored is None else math.isclose(stored, value, **CLOSE)
             if not same:
                 yield f"row {name}: {column} is {stored!r}, from the scores {value!r}"
     for missing in again:

@@ -16,6 +16,8 @@ from ..errors import InputError
 from ..table_io import read_metadata, read_table
 from .certify import STATUSES, Problems, check_solutions, count_checks, define, describe
 from .curves import PROVEN, CurveRows, check_curves, curve_faults, curves_of, mismatches, sampler
+from .ledger import Found
+from .model import Problem
 from .packages_io import Packages, read_suite
 from .places import Place, misplaced, named, places
 from .plan import Point, Setting, SuitePlan, base_of
@@ -75,6 +77,37 @@ class SuiteRun:
         self._kept: dict[Point, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
         self._meters: dict[tuple, Meter] = {}
         self.scored: list[pa.Table] = []
+
+    @property
+    def packages(self) -> Packages:
+        """Of a suite that was verified; InputError where they could not be read."""
+        if self._packages is None:
+            raise InputError(f"the packages of suite {self._suite} cannot be read")
+        return self._packages
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        return self._plan.settings
+
+    def budgets(self, cost_model: str) -> dict[int, str]:
+        """Declared amount -> the spelling that stands for it."""
+        return self._declared(cost_model)
+
+    def found(self, setting: Setting, budget: int, package_id: str) -> Found:
+        """The solution of a package on the full pool, verified before; InputError where there is none."""
+        point, key = Point(setting, budget), ("full", package_id)
+        if key not in self._rows[point]:
+            where = f"suite {self._suite}, setting {setting.folder}, budget {budget}"
+            raise InputError(f"there is no readable solution of package {package_id} ({where})")
+        row = self._rows[point][key]
+        optimum = self._optimum(row, setting)
+        return Found(optimum.value, optimum.status, row["scale"], tuple(self._kept[point].get(key, ())))
+
+    def problem(self, setting: Setting, package_id: str) -> Problem:
+        """A package under a setting, on the full pool; InputError where no solutions of the setting can be read."""
+        if setting not in self._at:
+            raise InputError(f"there are no readable solutions of suite {self._suite}, setting {setting.folder}")
+        return self._at[setting].of({"package_id": package_id, "pool": "full", **setting._asdict()})[0]
 
     def verify(self) -> None:
         folder = self._results / "packages" / self._suite
@@ -412,7 +445,7 @@ class SuiteRun:
 
         def measured(package_id: str) -> Measured | None:
             if package_id not in made:
-                made[package_id] = self._measured(package_id, setting)
+                made[package_id] = self.measured(package_id, setting)
             return made[package_id]
 
         pools = self._definitions["pools"]
@@ -433,12 +466,12 @@ class SuiteRun:
         raised = row["status"] == "optimal" and row["solution_id"] in self._proven[setting]
         return Optimum(Fraction(row["value_int"], row["scale"]), "cross_checked" if raised else row["status"])
 
-    def _measured(self, package_id: str, setting: Setting) -> Measured | None:
+    def measured(self, package_id: str, setting: Setting) -> Measured | None:
+        """What selections of a package are measured by in a setting; None of an unknown package."""
         package = self._packages.rows.get(package_id)
         if package is None:
             return None
-        row = {"package_id": package_id, "pool": "full", **setting._asdict()}
-        problem, _ = self._at[setting].of(row)
+        problem = self.problem(setting, package_id)
         meter = Meter(package, problem, self._packages.required.get(package_id, {}))
         meter = self._meters.setdefault((setting, meter.content), meter)
         types = {c.candidate_id: c.representation_type for c in package.candidates}

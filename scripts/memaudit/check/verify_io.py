@@ -6,13 +6,14 @@ independent solver; curves: their form, ends, agreement with the optima, and the
 again), checks/ (every solution and sampled point has its check, which says the same) and scores/ (value, cost, ratio,
 covered masses and queries of each selection, OPT); that every configured suite, setting, budget, pool, solver,
 writer and package is there exactly once (by manifest.json; without one, by budgets/ and the files themselves);
-summary.parquet (rows, counts and means) and summary.csv. What the run's own check did not finish within its limit
-need not be finished here.
+summary.parquet (rows, counts and means) and summary.csv; by the manifest also exported stores: their unions, what each
+pruning rule keeps, values, ratios, losses and lost units (stores/), means, diagnosis and anatomy (analysis/). What the
+run's own check did not finish within its limit need not be finished here.
 
-Not covered: intervals and notes of the summary, the tables, figures and published comparison made after it,
-analysis/, labels, texts and dates that no value depends on, node counts, what a writer should have kept (a rule
-is not run again; `opt` keeps the solution), and whether packages are what their source or generator gives:
-a folder rewritten consistently throughout, manifest included, is another run.
+Not covered: intervals and notes of the summary, the tables, figures and published comparison made after it, the rest
+of analysis/, labels, texts and dates that no value depends on, node counts, how a store was read from its export, what
+a writer should have kept (a rule is not run again; `opt` keeps the solution), and whether packages are what their
+source or generator gives: a folder rewritten consistently throughout, manifest included, is another run.
 """
 
 from __future__ import annotations
@@ -29,10 +30,18 @@ import pyarrow as pa
 from ..errors import InputError
 from ..schemas import TABLES
 from ..table_io import concat, read_table
-from .plan import BUILT_IN, SuitePlan, definitions_of_manifest, plans_of_manifest
+from .plan import (
+    BUILT_IN,
+    StorePlan,
+    SuitePlan,
+    definitions_of_manifest,
+    plans_of_manifest,
+    stores_of_manifest,
+)
 from .prover import SOLVERS, Solved
 from .report import How, Log, Report
 from .scored import SUMMARISED, summary_faults
+from .stores_io import verify_stores
 from .suite_io import STAGES, SuiteRun, counts_text, curve_counts_text
 
 
@@ -52,34 +61,40 @@ def verify(
     """
     results, report = Path(results), Report()
     how = How(solver, ties, limit, scores, log)
-    plans, definitions = _manifest(results, report)
+    plans, definitions, stores = _manifest(results, report)
     found = {p.name for stage in ("packages", *STAGES) for p in (results / stage).glob("*") if p.is_dir()}
     if not found:
         raise InputError(f"{results}: no packages/ or solutions/ to verify; name a results folder of a run")
     solved: Solved = {}
-    scored: list[pa.Table] = []
-    for suite in sorted(found | set(plans or ())):
-        run = SuiteRun(results, suite, plans, definitions, report, solved, how)
+    runs = {s: SuiteRun(results, s, plans, definitions, report, solved, how) for s in sorted(found | set(plans or ()))}
+    for run in runs.values():
         run.verify()
-        scored += run.scored
         report.counts["suites"] += 1
+    scored = [table for run in runs.values() for table in run.scored]
+    if stores is not None:
+        verify_stores(results, stores, runs, report, how)
+    elif (results / "stores").exists():
+        report.remarks.append(f"{results / 'stores'}: not checked; only a manifest says what belongs there")
     report.distinct = len(solved)
     if scores:
         _summary(results, scored, report, how.log, planned=bool(plans))
     return report
 
 
-def _manifest(results: Path, report: Report) -> tuple[dict[str, SuitePlan] | None, dict[str, dict[str, Any]]]:
-    """What the manifest declares, (None, built-in definitions) where there is none that can be read."""
+def _manifest(
+    results: Path, report: Report
+) -> tuple[dict[str, SuitePlan] | None, dict[str, dict[str, Any]], dict[str, StorePlan] | None]:
+    """What the manifest declares of suites, definitions and stores; (None, built-in definitions, None) where there is
+    none that can be read."""
     path = results / "manifest.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))["config"]
-        return plans_of_manifest(config), definitions_of_manifest(config)
+        return plans_of_manifest(config), definitions_of_manifest(config), stores_of_manifest(config)
     except FileNotFoundError:
         report.remarks.append(f"{path}: no such file; what the run had to make is taken from budgets/ and its files")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         report.unreadable.append(f"{path}: not a manifest of a run ({error!r}); run snakemake again")
-    return None, BUILT_IN
+    return None, BUILT_IN, None
 
 
 def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, planned: bool) -> None:
@@ -103,6 +118,11 @@ def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, pl
         line = differ[0] if differ else min(len(own), len(same)) + 1
         report.faults.append(f"{path.with_suffix('.csv')}: line {line} is not that of {path.name}")
     log(f"{path}: {len(summary)} rows, {n} faults")
+
+
+def _stores_text(report: Report) -> str:
+    stores, rows = report.counts["stores"], report.counts["store_rows"]
+    return f"{stores} stores, {rows} rows of them; " if stores else ""
 
 
 def verify_main(argv: Sequence[str] | None = None) -> int:
@@ -130,6 +150,7 @@ def verify_main(argv: Sequence[str] | None = None) -> int:
         f"{report.counts['files']} files, {counts_text(report.counts)}; "
         f"{report.counts['curves']} curves, {curve_counts_text(report.counts)}; "
         f"{report.distinct} distinct contents solved by {args.solver}; {report.counts['scores']} scores; "
+        f"{_stores_text(report)}"
         f"{len(report.faults)} faults, {len(report.unreadable)} files unreadable: "
         f"{'passed' if report.passed else 'FAILED'}"
     )

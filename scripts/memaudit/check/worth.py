@@ -34,6 +34,11 @@ class Worth:
     columns: tuple
     breach: str | None
 
+    @property
+    def named(self) -> dict[str, int | float]:
+        """The columns by name."""
+        return dict(zip(COLUMNS, self.columns, strict=True))
+
 
 class Meter:
     """Measures selections of one package on the full pool; remembers those seen.

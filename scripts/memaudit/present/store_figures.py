@@ -8,7 +8,7 @@ from . import style
 from .drawing import grid, note, panels_of, title
 from .registry import figure
 from .results import NothingToShow, Results
-from .store_tables import RULE_LABELS, cost_text, demonstrations, has_stores
+from .store_tables import RULE_LABELS, cost_text, demonstrations, has_stores, judgements
 
 _UPPER = "upper_exact"
 _COLOURS = {"upper": style.SKY, "kept": style.BLUE}
@@ -41,8 +41,9 @@ def store_diagnostic(results: Results, suite: str):
         ax.set_ylim(0, 1.04)
         ax.grid(axis="y")
         shown = " (demonstration)" if store.demonstration else ""
+        judged = f"\ncoverage: {store.judge}" if store.judge else ""
         model = cost_text(part["cost_model"].iloc[0], part)
-        ax.set_title(f"{store.name}{shown}\nkept by: {RULE_LABELS[rule].lower()}\n{model}", fontsize=6.5)
+        ax.set_title(f"{store.name}{shown}\nkept by: {RULE_LABELS[rule].lower()}\n{model}{judged}", fontsize=6.5)
         if i % columns == 0:
             ax.set_ylabel("Union ratio, F / OPT of the union")
         if i + columns >= len(parts):
@@ -55,7 +56,7 @@ def store_diagnostic(results: Results, suite: str):
     note(fig, [
         "Both bars low: the store lacks what matters, or holds it in memories above B. A high one beside a low one: "
         "what was kept is ill chosen. Lines: 95 % interval of the mean. Each store has a denominator of its own.",
-        *([text] if (text := demonstrations(results, suite)) else []),
+        *(text for text in (demonstrations(results, suite), judgements(results, suite)) if text),
     ])  # fmt: skip
     return fig
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from . import style
 from .registry import table
 from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
@@ -16,10 +17,15 @@ _FRAME = "store_summary"
 _CI = "[low, high]: 95 % percentile bootstrap interval of the mean."
 _UNION = (
     "Package ratio: F / OPT of the package (above 1 where memories cover what no candidate does). Union ratio: F / OPT "
-    "of the package and the store's memories together. Joint ratio: F / OPT of the package and the memories of all "
-    "compared stores; only this one has one denominator for all."
+    "of the package and the store's memories together, which is another denominator for every store."
 )
+_JOINT = "Joint ratio: F / OPT of the package and the memories of all compared stores: one denominator for all of them."
 _COUNTS = "Undefined: examples without a ratio as that OPT is 0. Empty: examples whose store is empty; they count as 0."
+_VERDICT = (
+    f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
+    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, or where the judge's kappa (the lower of its "
+    f"two) is below {MIN_KAPPA}."
+)
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {
     "recency": "Newest first",
@@ -36,6 +42,11 @@ def has_stores(suite: SuiteInfo, run: RunInfo) -> bool:
     return _FRAME in suite.analyses
 
 
+def has_judges(suite: SuiteInfo, run: RunInfo) -> bool:
+    """Whether a judge says what the memories of an exported store of the suite cover."""
+    return has_stores(suite, run) and any(store.judge for store in suite.stores)
+
+
 def _has_costs(suite: SuiteInfo, run: RunInfo) -> bool:
     return has_stores(suite, run) and len({s.cost_model for s in suite.settings}) > 1
 
@@ -45,6 +56,10 @@ def external_denominators(results: Results, suite: str) -> Document:
     """Raw F of every store and pruning rule, over the optimum of the package, of the union and of the joint union."""
     frame = results.natural(_FRAME, suite)
     sections = []
+    ratios = {"Package ratio": "package_ratio", "Union ratio": "union_ratio", "Joint ratio": "joint_ratio"}
+    compared = bool((frame["joint_n"] > 0).any())
+    if not compared:
+        del ratios["Joint ratio"]
     for heading, part in _by_store(results, suite, frame):
         rows = [
             (
@@ -52,17 +67,17 @@ def external_denominators(results: Results, suite: str) -> Document:
                 r.budget,
                 r.n,
                 _number(r.mean_value),
-                _interval(r, "package_ratio"),
-                _interval(r, "union_ratio"),
-                _interval(r, "joint_ratio"),
+                *(_interval(r, name) for name in ratios.values()),
                 f"{r.package_undefined_n} / {r.union_undefined_n}",
                 r.empty_n,
             )
             for r in part.itertuples()
         ]
-        heads = ["Kept by", "B", "n", "F", "Package ratio", "Union ratio", "Joint ratio", "Undefined", "Empty"]
+        heads = ["Kept by", "B", "n", "F", *ratios, "Undefined", "Empty"]
         sections.append(Section(heading, _text(heads, rows)))
-    notes = [_UNION, f"{_COUNTS} Undefined: package / union.", _CI, *_counts_notes(frame)]
+    notes = [_UNION, f"{_COUNTS} Undefined: package / union.", _CI, *([_JOINT] if compared else [])]
+    notes += _joint_notes(results, suite, frame)
+    notes += _counts_notes(frame)
     return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
 
 
@@ -72,6 +87,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
     frame = results.natural("store_diagnosis", suite)
     sections = []
     for heading, part in _by_store(results, suite, frame):
+        judged = part["agreement"].notna().any()
         rows = [
             (
                 _rule(r),
@@ -80,16 +96,18 @@ def store_diagnosis(results: Results, suite: str) -> Document:
                 _number(r.mean_opt),
                 _number(r.mean_selected),
                 *(_with_stale(r, name) for name in LOSS_LABELS),
-                LOSS_LABELS.get(r.verdict, "None"),
+                LOSS_LABELS.get(r.largest, "None"),
+                *([_sure(r)] if judged else []),
             )
             for r in part.itertuples()
         ]
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
+        heads += ["Verdict (draws that agree)"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
         told = [
-            (r.budget, label, getattr(r, f"{name}_advice"))
+            (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
-            for name, label in LOSS_LABELS.items()
+            for label, name in (("Verdict", "verdict_text"), *((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS))
         ]
         if told:
             rule = RULE_LABELS[part[part["diagnosed"]]["rule"].iloc[0]].lower()
@@ -102,6 +120,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         "proven.",
         "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
         "reported; it is negative where the optimum gives such a unit up for something worth more.",
+        *([_VERDICT] if frame["agreement"].notna().any() else []),
         *_unproven_notes(frame),
     )
     return Document(_caption(results, suite, "Diagnosis of exported stores", frame), frame, tuple(sections), notes)
@@ -123,7 +142,7 @@ def store_lost_units(results: Results, suite: str) -> Document:
             sections.append(Section(f"{heading}, B = {budget}", _text(heads, rows)))
     notes = ("Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept.",)
     examples = f"n = {frame['package_id'].nunique():,} examples"
-    caption = f"Most valuable lost units; suite {suite}, {examples}.{_of_demonstrations(results, suite)}"
+    caption = f"Most valuable lost units; suite {suite}, {examples}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
 
 
@@ -136,11 +155,11 @@ def store_anatomy(results: Results, suite: str) -> Document:
         part = frame[frame["store"] == store.name]
         rows = [
             (style.prettify(r.what), r.name, r.cost_model or MISSING, _share(r))
-            for r in part.itertuples()
+            for r in sorted(part.itertuples(), key=lambda r: (r.cost_model, r.what, *_by_budget(r.name)))
         ]  # fmt: skip
         sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value"], rows)))
     stores = len(results.info.suite(suite).stores)
-    caption = f"Anatomy of exported stores; suite {suite}, n = {stores} stores.{_of_demonstrations(results, suite)}"
+    caption = f"Anatomy of exported stores; suite {suite}, n = {stores} stores.{_remarks(results, suite)}"
     notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
     return Document(caption, frame, tuple(sections), notes)
 
@@ -156,7 +175,9 @@ def store_costs(results: Results, suite: str) -> Document:
             models = [s.cost_model for s in _settings(results, suite) if (s.k, s.saturation) == (k, saturation)]
             models = [m for m in models if m in set(own["cost_model"])]
             cells = {(r.view, r.rule, r.budget_spec, r.cost_model): _two(r) for r in own.itertuples()}
-            keys = dict.fromkeys((r.view, r.rule, r.budget_spec) for r in own.sort_values("budget").itertuples())
+            keys = dict.fromkeys(
+                (r.view, r.rule, r.budget_spec) for r in own.sort_values("budget", kind="stable").itertuples()
+            )
             rows = [
                 (_label(view, rule), spec, *(cells.get((view, rule, spec, m), MISSING) for m in models))
                 for view, rule, spec in keys
@@ -164,13 +185,68 @@ def store_costs(results: Results, suite: str) -> Document:
             costs = own.drop_duplicates("cost_model").set_index("cost_model")["memory_cost"]
             heads = [m if costs[m] == m else f"{m}, memories {costs[m]}" for m in models]
             sections.append(Section(_heading(store, k, saturation), _text(["Kept by", "Budget", *heads], rows)))
-    notes = (
-        "Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost.",
-        "declared, memories words: the paper's mixed setting. Declared costs are clipped by type, and memories pay all "
-        "their words, so its ratios mean something else than those with one cost model on both sides.",
-    )
+    notes = ["Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost."]
+    if (frame["memory_cost"] != frame["cost_model"]).any():
+        notes.append(_MIXED)
     caption = _caption(results, suite, "Exported stores by cost model", frame)
+    return Document(caption, frame, tuple(sections), tuple(notes))
+
+
+_MIXED = (
+    "declared, memories words: the paper's mixed setting. Declared costs are clipped by type, and memories pay all "
+    "their words, so its ratios mean something else than those with one cost model on both sides."
+)
+
+
+@table(has_judges)
+def store_judges(results: Results, suite: str) -> Document:
+    """What the judges of coverage are worth: kappa with its interval, and what they confuse, on their test split."""
+    frame = results.natural("store_judges", suite)
+    sections = []
+    for (judge, kind), part in frame.groupby(["judge", "kind"], sort=True):
+        stores = list(dict.fromkeys(part["store"]))
+        one = part[part["store"] == stores[0]]
+        numbers = {r.what: r.value for r in one.itertuples() if not r.label}
+        heading = f"{judge.capitalize()} ({kind}), of {', '.join(stores)}"
+        sections.append(Section(heading, _text(["Quality", "Value"], list(_quality(numbers)))))
+        for what, title, form in _CONFUSIONS:
+            cells = {(r.label, r.judged): r.value for r in one[one["what"] == what].itertuples()}
+            labels, judged = (list(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+            rows = [(label, *(form.format(cells[label, j]) for j in judged)) for label in labels]
+            sections.append(Section(f"{judge.capitalize()}: {title}", _text(["Label", *map(_judged_as, judged)], rows)))
+    notes = (
+        "Binary kappa (label at least 0.5) on the judge's test split, with a 95 % percentile bootstrap interval by "
+        "example. The audit frame holds all cells that a first labeller found covered and a sample of the others; 'of "
+        "all cells' counts each for as many as it stands for.",
+        "Draws of labels follow the last table: each cell gets a true label by the column of what it was judged.",
+    )
+    caption = f"Judges of coverage; suite {suite}, n = {frame['store'].nunique()} stores.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
+
+
+_CONFUSIONS = (
+    ("confusion", "cells of the audit frame", "{:,.0f}"),
+    ("confusion_all_cells", "as many as they stand for", "{:,.0f}"),
+    ("true_given_judged", "share of what was judged that has the label", "{:.3f}"),
+)
+
+
+def _judged_as(name: str) -> str:
+    return f"judged {name}"
+
+
+def _quality(numbers: dict[str, float]) -> Iterator[tuple[str, str]]:
+    for what, name in (("kappa", "Kappa"), ("kappa_all_cells", "Kappa of all cells")):
+        yield name, kappa_text(numbers, what)
+    for what in ("test_examples", "test_cells", "train_examples", "train_cells"):
+        if what in numbers:
+            yield style.prettify(what), f"{numbers[what]:,.0f}"
+
+
+def kappa_text(numbers: dict[str, float], what: str = "kappa") -> str:
+    """A kappa of a judge with its interval, where it has one; `numbers`: column value of store_judges by what."""
+    ends = [numbers[f"{what}_{end}"] for end in ("low", "high") if f"{what}_{end}" in numbers]
+    return f"{numbers[what]:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if len(ends) == 2 else "")
 
 
 # ---- Shared parts
@@ -212,16 +288,40 @@ def demonstrations(results: Results, suite: str) -> str:
     return f"{', '.join(names)} {are}: a scripted model wrote the memories, which say nothing of how a system performs."
 
 
-def _of_demonstrations(results: Results, suite: str) -> str:
-    text = demonstrations(results, suite)
-    return f" {text}" if text else ""
+def judgements(results: Results, suite: str) -> str:
+    """The sentence on the stores whose coverage nobody labelled, with the judge's kappa; empty where there are none."""
+    frame = results.natural("store_judges", suite)
+    of: dict[str, list[str]] = {}
+    for store in results.info.suite(suite).stores:
+        if store.judge:
+            of.setdefault(store.judge, []).append(store.name)
+    told = []
+    for judge, stores in of.items():
+        rows = frame[(frame["judge"] == judge) & frame["label"].eq("")].drop_duplicates("what")
+        numbers = dict(zip(rows["what"], rows["value"], strict=True))
+        kappas = f"kappa {kappa_text(numbers)}, of all cells {kappa_text(numbers, 'kappa_all_cells')}"
+        told.append(f"Coverage of {', '.join(stores)} is judged by the {judge}, not labelled ({kappas}).")
+    return " ".join(told)
+
+
+def _remarks(results: Results, suite: str) -> str:
+    """What every caption says of demonstrations and judges."""
+    return "".join(f" {text}" for text in (demonstrations(results, suite), judgements(results, suite)) if text)
 
 
 def _caption(results: Results, suite: str, what: str, frame: pd.DataFrame) -> str:
     counts = frame["examples"] if "examples" in frame else frame["n"]
     low, high = int(counts.min()), int(counts.max())
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    return f"{what}; suite {suite}, {n} examples a row.{_of_demonstrations(results, suite)}"
+    return f"{what}; suite {suite}, {n} examples a row.{_remarks(results, suite)}"
+
+
+def _joint_notes(results: Results, suite: str, frame: pd.DataFrame) -> Iterator[str]:
+    """That joint ratios rest on a judge where one of the compared stores does."""
+    compared = set(frame["store"][frame["joint_n"] > 0])
+    judged = [s.name for s in results.info.suite(suite).stores if s.judge and s.name in compared]
+    if judged:
+        yield f"Every joint ratio rests on a judge's word too: {', '.join(judged)} is in the joint union."
 
 
 def _counts_notes(frame: pd.DataFrame) -> Iterator[str]:
@@ -255,6 +355,17 @@ def _label(view: str, rule: str) -> str:
 def _with_stale(row, name: str) -> str:
     loss, stale = getattr(row, f"mean_{name}"), getattr(row, f"mean_{name}_invalidation")
     return _number(loss) + (f" (stale {_number(stale)})" if stale else "")
+
+
+def _sure(row) -> str:
+    verdict = "Undecided" if row.verdict == UNDECIDED else LOSS_LABELS.get(row.verdict, "None")
+    return f"{verdict} ({100 * row.agreement:.0f} %)"
+
+
+def _by_budget(name: str) -> tuple[int, str]:
+    """Sorts "B = 80" before "B = 160"."""
+    digits = name.removeprefix("B = ")
+    return (int(digits) if name != digits else 0), name
 
 
 def _share(row) -> str:

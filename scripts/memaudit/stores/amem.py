@@ -10,6 +10,7 @@ from ..errors import shown
 from ..natural import strict_json
 from ..package import TextSize, size_of
 from .builder import Builder, some_of
+from .model import NO_TEXT
 from .registry import adapter, not_its_form, row_keys
 from .times import minute_stamp
 
@@ -58,7 +59,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
             builder.notes["notes whose content stands elsewhere, known by its counts"] += 1
             body, sizes = f"[{elsewhere.words} words that stand elsewhere]", {"full": _full_size(elsewhere, note)}
         if not body.strip():
-            builder.skip("no text")
+            builder.skip(NO_TEXT)
             continue
         views = {"full": full_view(body, note), "metadata": metadata_view(note)}
         builder.add_views(

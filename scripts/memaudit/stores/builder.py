@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ..errors import InputError, shown
-from .model import MEMORY, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
+from .model import MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
 from .times import to_utc
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -112,7 +112,7 @@ class Builder:
             return False
         views = {view: text for view, text in texts.items() if text and text.strip()}
         if not views:
-            self.skip("no text")
+            self.skip(NO_TEXT)
             return False
         name = self._unique(self._id(memory_id, position))
         more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}

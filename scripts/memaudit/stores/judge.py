@@ -305,6 +305,14 @@ class _Claims:
 # ---- Stores
 
 
+class Source(Protocol):
+    """Who says what memories cover, and what that is worth: a judge, or what was recorded of one (`judge_record`)."""
+
+    name: str
+    kind: str
+    provenance: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Judged:
     """A store as a judge sees it over a package's units.
@@ -315,18 +323,13 @@ class Judged:
 
     coverage: StoreCoverage
     rows: Mapping[tuple[int, int], str]
-    judge: Judge
+    judge: Source
 
 
 def judge_store(store: Store, package: Package, judge: Judge) -> Judged:
     """What each memory of the store covers of the package's units, by the judge. InputError where a unit has no
     text, or a memory lacks a part of its own."""
-    part = next((m.memory_id for m in store.memories if m.size is not None), None)
-    if part is not None:
-        raise InputError(
-            f"store {store.name}, example {store.instance_id}: a part of memory {part} stands elsewhere, so there is "
-            f"no whole text to judge; fill the texts in, or read another view"
-        )
+    _refuse_without_text(store, package)
     coverage: dict[tuple[str, str], dict[str, float]] = {}
     rows: dict[tuple[int, int], str] = {}
     for i, j, row in judge.cells([memory.text for memory in store.memories], package.units):
@@ -335,3 +338,19 @@ def judge_store(store: Store, package: Package, judge: Judge) -> Judged:
             memory = store.memories[i]
             coverage.setdefault((memory.memory_id, memory.view), {})[package.units[j].unit_id] = ROW_LEVEL[row]
     return Judged(coverage, rows, judge)
+
+
+def _refuse_without_text(store: Store, package: Package) -> None:
+    part = next((memory.memory_id for memory in store.memories if memory.size is not None), None)
+    if part is not None:
+        raise InputError(
+            f"store {store.name}, example {package.package_id}: a part of memory {part} stands elsewhere, so there is "
+            f"no whole text to judge; fill the texts in, or read another view"
+        )
+    without = [unit.unit_id for unit in package.units if not (unit.text or "").strip()]
+    if without:
+        raise InputError(
+            f"store {store.name}, example {package.package_id}: {len(without)} of {len(package.units)} units have no "
+            f"text ({without[0]}, say), so no judge can say what covers them; fill the texts in, or give label rows as "
+            f"`coverage`"
+        )

@@ -1,9 +1,11 @@
-"""Parameters of the proxy judge as a file (data/judge/proxy.json, made by tools/fit_judge.py)."""
+"""The judges that a configuration may name, and the parameters of the proxy as a file (proxy.json beside this module,
+made by tools/fit_judge.py)."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ from typing import Any
 from ..errors import InputError
 from ..natural.strict_json import loads
 from ..table_io import write_text
-from .judge import FEATURES, Parameters, Proxy, Score, Vocabulary
+from .judge import FEATURES, Judge, Parameters, Proxy, Score, Vocabulary
 
-SHIPPED = Path(__file__).resolve().parents[3] / "data" / "judge" / "proxy.json"
+# Package data: it goes wherever the library is installed.
+SHIPPED = Path(__file__).resolve().parent / "proxy.json"
 
 
 def proxy_judge(path: str | Path | None = None) -> Proxy:
@@ -30,6 +33,22 @@ def proxy_judge(path: str | Path | None = None) -> Proxy:
         raise InputError(
             f"{file}: no parameters of the proxy judge ({error!r}); make them with `make judge`"
         ) from error
+
+
+# Name in the configuration (config.py) -> how the judge is made, and the file that holds all it knows.
+JUDGES: Mapping[str, tuple[Callable[[], Judge], Path]] = {"proxy": (proxy_judge, SHIPPED)}
+
+
+def judge_named(name: str) -> Judge:
+    """A judge of JUDGES; InputError where there is none of that name."""
+    if name not in JUDGES:
+        raise InputError(f"judge {name!r}: there is none of that name; known: {', '.join(JUDGES)}")
+    return JUDGES[name][0]()
+
+
+def judge_hash(name: str) -> str:
+    """sha256 of the file that the judge's word depends on, besides its code."""
+    return hashlib.sha256(JUDGES[name][1].read_bytes()).hexdigest()
 
 
 def _parameters(content: Mapping[str, Any]) -> Parameters:

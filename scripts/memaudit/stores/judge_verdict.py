@@ -8,34 +8,47 @@ examples of the test, and so by cell the rarer the more memories there are beyon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 
+from ..batch import batch
 from ..errors import InputError
-from ..objective import CAP1, Saturation, scale
+from ..objective import CAP1, Instance, Saturation, scale
 from ..package import Package, TextSize
-from ..solve.bnb import DEFAULT_NODE_LIMIT, OPTIMAL
-from ..solve.choose import solve_all
-from .judge import FAR, LEVELS, ROWS, Judge, Judged
+from ..solve.bnb import DEFAULT_NODE_LIMIT, OPTIMAL, solve_batch
+from ..solve.choose import quick_nodes, solve_all
+from ..solve.frontier import LimitReached, frontier
+from .judge import FAR, LEVELS, ROWS, Judged, Source
 from .model import Store
 from .union import Labelled, Losses, StorePackage, candidate_id, losses, store_package, union
 
-UNDECIDED, NONE = "undecided", "none"
+UNDECIDED, NO_LOSS = "undecided", "nothing"
+LOSSES = tuple(field.name for field in fields(Losses))
 MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 DRAWS = 200
+# The optima of one draw: comparisons of the one curve that is tried where a short search does not close.
+DRAW_WORK = 300_000_000
+# A draw is searched for this part of the usual short search: what does not close at once costs less as a curve.
+_SHORTER = 20
+# Draws whose packages are held at once.
+_BLOCK = 20
+
+# A budget, and the name of what was kept within it (a pruning rule).
+Kept = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A store's losses as judged, and whether drawn labels bear the largest of them out.
+    """The losses of a store as judged, and whether drawn labels bear the largest of them out.
 
-    verdict: `largest` (missing, size, selection, or none where all are 0; of equal ones the first), or undecided where
-    fewer than 80 % of the draws have the same largest loss, or the judge's kappa is below 0.4 (on the audit frame, or
-    of all cells). counts: largest loss -> draws; `unproven` draws had an optimum that was not proven, and agree with
-    nothing. losses: as judged. mean: of the proven draws, None where there is none.
+    verdict: `largest` (missing, size, selection, or nothing where all are 0; of equal ones the first), or undecided
+    where fewer than 80 % of the draws have the same largest loss, or the judge's kappa is below 0.4 (on the audit
+    frame, or of all cells). counts: largest loss -> draws; `unproven` draws had an optimum that was not proven, and
+    agree with nothing. losses: as judged. mean: of the proven draws, None where there is none.
     """
 
     verdict: str
@@ -59,67 +72,76 @@ def verdict_agreement(
     budget: int,
     selection: Sequence[int],
     *,
+    k: int = 1,
     saturation: Saturation = CAP1,
     draws: int = DRAWS,
     seed: int = 0,
     node_limit: int = DEFAULT_NODE_LIMIT,
 ) -> Verdict:
-    """The verdict on one store at one budget.
+    """The verdict on the store of one example at one budget.
 
     judged: `judge_store(store, package, judge)`. selection: what was kept, ascending candidate positions of
     `store_package(package, Labelled(store, judged.coverage), cost).package` (a rule of `pruning`). InputError where
     the optimum under the judged labels is not proven, draws is below 1, or the judge does not say what it confuses.
     """
-    if draws < 1:
-        raise InputError(f"verdict of store {store.name}: draws is {draws}; it must be at least 1")
-    kappa = _kappa(judged.judge)
     labelled = Labelled(store, judged.coverage)
-    alone = store_package(package, labelled, cost)
-    both = union(package, [labelled], cost)
-    tables = [_judged_table(store, package, judged), *_drawn_tables(store, package, judged, draws, seed)]
-    found = _losses_of(both, alone, store, tables, budget, selection, saturation, node_limit)
-    if found[0] is None:
+    both, alone = union(package, [labelled], cost), store_package(package, labelled, cost)
+    kept = {(budget, ""): selection}
+    drawn = drawn_losses(
+        both, alone, store, judged, kept, k=k, saturation=saturation, draws=draws, seed=seed
+    )  # fmt: skip
+    instances = [scale(p, saturation) for p in (both, alone.package)]
+    optimum, upper = solve_all(instances[:1], budget, k, node_limit) + solve_all(instances[1:], budget, k, node_limit)
+    if {optimum.status, upper.status} != {OPTIMAL}:
         raise InputError(
             f"verdict of store {store.name}: an optimum at budget {budget} is not proven; raise the node limit"
         )
-    names = [NONE if one is None else _largest(one) for one in found]
-    proven = [one for one in found[1:] if one is not None]
-    unproven = draws - len(proven)
-    own = [name for name, one in zip(names[1:], found[1:], strict=True) if one is not None]
-    share = own.count(names[0]) / draws
+    values = (Fraction(s.value_int, s.scale) for s in (optimum, upper))
+    return conclude(_losses(instances[1], *values, selection), drawn[budget, ""], judged.judge)
+
+
+def conclude(as_judged: Losses, drawn: Sequence[Losses | None], judge: Source) -> Verdict:
+    """The verdict on losses of one example, or on their sums or means over several, under the judge's labels and
+    under each draw (None: not proven)."""
+    kappa = kappa_of(judge)
+    proven = [one for one in drawn if one is not None]
+    own = [largest_loss(one) for one in proven]
+    largest = largest_loss(as_judged)
+    share = own.count(largest) / len(drawn)
     sure = share >= MIN_SHARE and kappa >= MIN_KAPPA
     return Verdict(
-        names[0] if sure else UNDECIDED,
-        names[0],
+        largest if sure else UNDECIDED,
+        largest,
         share,
-        found[0],
+        as_judged,
         _mean(proven),
         {name: own.count(name) for name in sorted(set(own))},
-        unproven,
-        draws,
+        len(drawn) - len(proven),
+        len(drawn),
         kappa,
-        judged.judge.name,
-        judged.judge.kind,
+        judge.name,
+        judge.kind,
     )
 
 
-def _kappa(judge: Judge) -> float:
-    """The lower of the two kappas."""
+def kappa_of(judge: Source) -> float:
+    """The lower of the judge's two kappas; InputError where its provenance does not say what a verdict needs."""
     missing = [key for key in ("kappa", "kappa_all_cells", "true_given_judged") if key not in judge.provenance]
     if missing:
         raise InputError(f"judge {judge.name}: its provenance has no {', '.join(missing)}; test it on labels first")
     return min(judge.provenance["kappa"], judge.provenance["kappa_all_cells"])
 
 
-def _largest(one: Losses) -> str:
-    values = {"missing": one.missing, "size": one.size, "selection": one.selection}
-    return max(values, key=values.__getitem__) if any(values.values()) else NONE
+def largest_loss(one: Losses) -> str:
+    """The largest of LOSSES, the first of equal ones; NO_LOSS where all are 0."""
+    values = {name: getattr(one, name) for name in LOSSES}
+    return max(values, key=values.__getitem__) if any(values.values()) else NO_LOSS
 
 
 def _mean(of: Sequence[Losses]) -> Losses | None:
     if not of:
         return None
-    return Losses(*(sum(getattr(one, name) for one in of) / len(of) for name in ("missing", "size", "selection")))
+    return Losses(*(sum(getattr(one, name) for one in of) / len(of) for name in LOSSES))
 
 
 # ---- Label tables: (memories, units) as sorted flat cells and their labels
@@ -131,17 +153,6 @@ class _Labels:
 
     cell: np.ndarray
     value: np.ndarray
-
-
-def _judged_table(store: Store, package: Package, judged: Judged) -> _Labels:
-    cells = [
-        (i * len(package.units) + package.unit_index[unit_id], value)
-        for i, memory in enumerate(store.memories)
-        for unit_id, value in judged.coverage.get((memory.memory_id, memory.view), {}).items()
-        if value > 0
-    ]
-    cells.sort()
-    return _Labels(np.array([c for c, _ in cells], dtype=np.int64), np.array([v for _, v in cells]))
 
 
 def _drawn_tables(store: Store, package: Package, judged: Judged, draws: int, seed: int) -> Iterator[_Labels]:
@@ -186,33 +197,78 @@ def _far(
 # ---- Losses under each table
 
 
-def _losses_of(
+def drawn_losses(
     both: Package,
     alone: StorePackage,
     store: Store,
-    tables: Sequence[_Labels],
-    budget: int,
-    selection: Sequence[int],
-    saturation: Saturation,
-    node_limit: int,
-) -> list[Losses | None]:
-    """Losses under each table of labels; None where an optimum is not proven."""
+    judged: Judged,
+    kept: Mapping[Kept, Sequence[int]],
+    *,
+    k: int = 1,
+    saturation: Saturation = CAP1,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> dict[Kept, list[Losses | None]]:
+    """Losses of each of `kept` (candidate positions of `alone.package`) under each draw, exact.
+
+    `both`: the union, `alone`: the store over the same units. The labels of a draw are the same for all that was kept.
+    None where an optimum is not proven by a short search, nor by one curve of DRAW_WORK comparisons. Once more draws
+    are so at every budget than a verdict can bear, the others are not tried, and None too. InputError where draws is
+    below 1 or the judge does not say what it confuses.
+    """
+    if draws < 1:
+        raise InputError(f"verdict of store {store.name}: draws is {draws}; it must be at least 1")
+    kappa_of(judged.judge)
     place = {candidate_id(store, memory): i for i, memory in enumerate(store.memories)}
-    unions = [scale(p, saturation) for p in _relabelled(both, place, tables)]
-    stores = [scale(p, saturation) for p in _relabelled(alone.package, place, tables)]
-    everything = range(len(alone.package))
-    out: list[Losses | None] = []
-    optima = solve_all(unions, budget, 1, node_limit)
-    best = solve_all(stores, budget, 1, node_limit)
-    for instance, optimum, upper in zip(stores, optima, best, strict=True):
-        if optimum.status != OPTIMAL or upper.status != OPTIMAL:
-            out.append(None)
-            continue
-        whole, kept = (Fraction(instance.value_int(x), instance.scale) for x in (everything, selection))
-        values = (Fraction(s.value_int, s.scale) for s in (optimum, upper))
-        opt, top = values
-        out.append(losses(opt, whole, top, kept))
+    budgets = sorted({budget for budget, _ in kept})
+    out: dict[Kept, list[Losses | None]] = {key: [] for key in kept}
+    tables = _drawn_tables(store, both, judged, draws, seed)
+    while block := list(islice(tables, _BLOCK)):
+        unions, stores = (
+            [scale(p, saturation) for p in _relabelled(own, place, block)] for own in (both, alone.package)
+        )
+        for instance, optima, best in zip(
+            stores, _optima(unions, budgets, k), _optima(stores, budgets, k), strict=True
+        ):
+            for (budget, name), selection in kept.items():
+                optimum, upper = optima[budget], best[budget]
+                proven = optimum is not None and upper is not None
+                out[budget, name].append(_losses(instance, optimum, upper, selection) if proven else None)
+        if out and all(one.count(None) > (1 - MIN_SHARE) * draws for one in out.values()):
+            break
+    return {key: one + [None] * (draws - len(one)) for key, one in out.items()}
+
+
+def _losses(store: Instance, optimum: Fraction, upper: Fraction, selection: Sequence[int]) -> Losses:
+    """`store`: all of it alone, in exact integers."""
+    everything = range(len(store.cost))
+    whole, kept = (Fraction(store.value_int(x), store.scale) for x in (everything, selection))
+    return losses(optimum, whole, upper, kept)
+
+
+def _optima(instances: Sequence[Instance], budgets: Sequence[int], k: int) -> list[dict[int, Fraction | None]]:
+    """Of each instance budget -> optimum, None where it is not proven."""
+    few = max(1, quick_nodes(max((len(i.cost) for i in instances), default=1)) // _SHORTER)
+    together = batch(instances)
+    quick = [solve_batch(together, budget, k, few) for budget in budgets]
+    out = []
+    for at, instance in enumerate(instances):
+        found = {b: Fraction(s[at].value_int, s[at].scale) if s[at].status == OPTIMAL else None
+                 for b, s in zip(budgets, quick, strict=True)}  # fmt: skip
+        still_open = [b for b, value in found.items() if value is None]
+        if still_open:
+            found |= _on_curve(instance, still_open, k)
+        out.append(found)
     return out
+
+
+def _on_curve(instance: Instance, budgets: Sequence[int], k: int) -> dict[int, Fraction]:
+    """Budget -> optimum, from one curve; nothing where it does not close."""
+    try:
+        curve = frontier(instance, max(budgets), k, DRAW_WORK)
+    except LimitReached:
+        return {}
+    return {b: Fraction(int(curve.at(b)[0]), instance.scale) for b in budgets}
 
 
 def _relabelled(package: Package, place: dict[str, int], tables: Sequence[_Labels]) -> Iterator[Package]:

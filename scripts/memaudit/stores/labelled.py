@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError
-from .ingest import match
+from ..package import Package
+from .ingest import Matched, match
+from .judge import ROW_LEVEL, Judge, Judged, judge_store
 from .labels import Labels, coverage_of, with_salience
-from .model import Ingest, IngestReport
+from .model import NO_TEXT, Ingest, IngestReport, Store
 from .union import Labelled
 
 LABELS = "labels"
@@ -19,12 +22,13 @@ _SHOWN_IDS = 5
 @dataclass(frozen=True)
 class LabelledStores:
     """stores: example -> its store, labelled; reports: how each was read; notes: rows of table `ingest` on examples
-    and labels; labels: who says what the memories cover."""
+    and labels; labels: who says what the memories cover; judged: where a judge does, example -> its word."""
 
     stores: Mapping[str, Labelled]
     reports: Sequence[IngestReport]
     notes: Sequence[dict[str, Any]]
     labels: str = LABELS
+    judged: Mapping[str, Judged] | None = None
 
 
 def labelled_stores(
@@ -54,14 +58,66 @@ def labelled_stores(
             "memories that the store does not hold": (len(covered.stale), _some(covered.stale)),
             "memories that no label row is of": (len(covered.unlabelled), _some(covered.unlabelled)),
         }
-        notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items() if count[0]]
+        notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items()]
     if not reached:
         _refuse_labels_of_another_store(name, stores, coverage)
-    notes += [_note(name, "", "package", "example without a store", len(matched.without), _some(matched.without))]
-    notes += [_note(name, "", "package", "store of no example", len(matched.unknown), _some(matched.unknown))]
+    notes = [note for note in [*notes, *_match_notes(name, matched)] if note["count"]]
+    return LabelledStores(stores, _reports(found, matched), notes)
+
+
+def judged_stores(
+    found: Sequence[Ingest],
+    packages: Mapping[str, Package],
+    judge: Judge,
+    salience: Labels | None = None,
+    *,
+    name: str,
+    view: str | None = None,
+) -> LabelledStores:
+    """The stores that are of one of `packages` (by id), with what `judge` says that their memories cover.
+
+    Each memory's text is compared with the text of each unit of its example. As `labelled_stores`; InputError also
+    where a unit of an example with a store has no text, and where no memory of the export has one.
+    """
+    matched = match([one.store for one in found], packages, f"store {name}")
+    _refuse_without_texts(name, found)
+    stores, judged, notes = {}, {}, []
+    for package_id, store in matched.stores.items():
+        store = store if salience is None else with_salience(store, salience, view or "combined")
+        judged[package_id] = own = judge_store(store, packages[package_id], judge)
+        stores[package_id] = Labelled(store, own.coverage)
+        notes += [_note(name, package_id, "judge", *count, None) for count in _judge_counts(store, own)]
+    notes = [note for note in [*notes, *_match_notes(name, matched)] if note["count"]]
+    return LabelledStores(stores, _reports(found, matched), notes, judge.name, judged)
+
+
+def _refuse_without_texts(name: str, found: Sequence[Ingest]) -> None:
+    """InputError where rows were skipped for want of a text and no memory is left: the store would be worth 0."""
+    without = sum(one.report.skipped.get(NO_TEXT, 0) for one in found)
+    if without and not any(one.store.memories for one in found):
+        raise InputError(
+            f"store {name}: its {without} memories have no text, so there is nothing to judge; fill the texts in, or "
+            f"read another view"
+        )
+
+
+def _judge_counts(store: Store, judged: Judged) -> Iterator[tuple[str, int]]:
+    cells = Counter(ROW_LEVEL[row] for row in judged.rows.values())
+    yield "memories", len(store.memories)
+    yield "memories that cover nothing", len(store.memories) - len(judged.coverage)
+    yield "cells judged 0.5", cells[0.5]
+    yield "cells judged 1", cells[1.0]
+
+
+def _match_notes(name: str, matched: Matched) -> Iterator[dict[str, Any]]:
+    yield _note(name, "", "package", "example without a store", len(matched.without), _some(matched.without))
+    yield _note(name, "", "package", "store of no example", len(matched.unknown), _some(matched.unknown))
+
+
+def _reports(found: Sequence[Ingest], matched: Matched) -> list[IngestReport]:
+    """How each store of an example was read."""
     reports = [replace(one.report, instance_id=_id_of(one, matched.stores)) for one in found]
-    kept = [report for report in reports if report.instance_id in stores]
-    return LabelledStores(stores, kept, [note for note in notes if note["count"]])
+    return [report for report in reports if report.instance_id in matched.stores]
 
 
 def _refuse_labels_of_another_store(name: str, stores: Mapping[str, Labelled], coverage: Labels) -> None:

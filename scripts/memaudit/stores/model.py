@@ -12,6 +12,8 @@ from ..package import TextSize, size_of
 # Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
 MAX_PARSED = 48 << 20
 MEMORY, TOMBSTONE = "memory", "tombstone"
+# Why a row without a text is skipped.
+NO_TEXT = "no text"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,163 @@
+"""What an exported store's selections are worth and lose, a second time: rows of store_scores, store_losses and
+store_lost_units (protocol, "Optimum and ratios": O, Y, U, S)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from .exported import MemoryRow
+from .model import Problem
+from .scored import Measured
+
+LOSSES = ("missing", "size", "selection")
+LIMIT = "limit"
+DENOMINATORS = ("package", "union", "joint")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A solution as its table and checks have it. status: `cross_checked` where a check proved it too; kept: ids."""
+
+    value: Fraction
+    status: str
+    scale: int
+    kept: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class UnitRow:
+    """Of table `units`: what lost units are told by."""
+
+    role: str
+    kind: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One example's union in a setting. memories: of the store, all views; units: by id; unit_ids: by their index."""
+
+    package_id: str
+    measured: Measured
+    problem: Problem
+    memories: Sequence[MemoryRow]
+    units: Mapping[str, UnitRow]
+    unit_ids: Sequence[str]
+
+    @cached_property
+    def best(self) -> dict[int, str]:
+        """Unit -> the memory that covers it most, then the cheapest, in words; none where none does."""
+        found: dict[int, tuple[Fraction, int, int]] = {}
+        for at in (self.problem.position[memory.candidate_id] for memory in self.memories):
+            for unit, share in self.problem.coverage[at].items():
+                own = (-share, self.problem.costs[at], at)
+                found[unit] = min(own, found.get(unit, own))
+        ids = self.problem.candidate_ids
+        return {u: f"{ids[at]} (coverage {float(-share):g}, cost {cost})" for u, (share, cost, at) in found.items()}
+
+
+@dataclass(frozen=True)
+class Optima:
+    """Of one example at one budget: package, union, joint (None: in no comparison), and store (its best subset)."""
+
+    package: Found
+    union: Found
+    joint: Found | None
+    store: Found
+
+    @property
+    def proven(self) -> bool:
+        """Whether there are losses: O and U are proven."""
+        return LIMIT not in (self.union.status, self.store.status)
+
+
+def score_row(example: Example, optima: Optima, view: str, rule: str, status: str, chosen: tuple[int, ...]) -> dict:
+    """The columns of a row of store_scores that are no constants. status: of what was chosen."""
+    worth = example.measured.meter.of(chosen)
+    scale = optima.union.scale
+    row = {
+        "package_id": example.package_id,
+        "view": view,
+        "rule": rule,
+        "status": status,
+        "n_memories": sum(view in ("", memory.view) for memory in example.memories),
+        "n_selected": len(chosen),
+        "cost": worth.named["cost"],
+        "value_int": worth.value * scale,
+        "scale": scale,
+        "value": float(worth.value),
+        "invalidation_covered": worth.named["invalidation_covered"],
+        "invalidation_mass": worth.named["invalidation_mass"],
+    }
+    for name in DENOMINATORS:
+        found = getattr(optima, name)
+        row[f"{name}_opt"] = None if found is None else float(found.value)
+        row[f"{name}_status"] = None if found is None else found.status
+        rated = found is not None and LIMIT not in (status, found.status) and found.value > 0
+        row[f"{name}_ratio"] = float(worth.value / found.value) if rated else None
+    return row
+
+
+class Ledger:
+    """Losses of one example at one budget, unit by unit."""
+
+    def __init__(self, example: Example, optima: Optima):
+        self._example, self._optima, problem = example, optima, example.problem
+        self._kept = sorted(problem.position[c] for c in optima.union.kept)
+        upper = [problem.position[c] for c in optima.store.kept]
+        whole = [problem.position[memory.candidate_id] for memory in example.memories]
+        self._optimum, self._whole, self._upper = (self._worths(x) for x in (self._kept, whole, upper))
+        self._reached = self._whole if sum(self._whole) < sum(self._optimum) else self._optimum
+
+    def _worths(self, chosen: Sequence[int]) -> list[Fraction]:
+        """What each unit adds to F, by its index."""
+        form, mass = self._example.problem.scaled, [0] * len(self._example.unit_ids)
+        for at in chosen:
+            for unit, a in form.coverage[at]:
+                mass[unit] += a
+        return [Fraction(w * form.h(z), form.scale) for w, z in zip(form.weights, mass, strict=True)]
+
+    def loss_row(self, rule: str, chosen: tuple[int, ...]) -> dict[str, Any]:
+        """The columns of a row of store_losses that are no constants."""
+        selected, scale = self._worths(chosen), self._optima.union.scale
+        levels = (self._optimum, self._reached, self._upper, selected)
+        row = {"package_id": self._example.package_id, "rule": rule, "scale": scale}
+        numbers = (("optimum", self._optimum), ("whole", self._whole), ("upper", self._upper), ("selected", selected))
+        row |= {f"{name}_int": sum(worths) * scale for name, worths in numbers}
+        stale = [i for i, u in enumerate(self._example.unit_ids) if self._example.units[u].role == "invalidation"]
+        for name, (above, below) in zip(LOSSES, pairwise(levels), strict=True):
+            row[name] = float(sum(above) - sum(below))
+            row[f"{name}_invalidation"] = float(sum((above[i] - below[i] for i in stale), Fraction(0)))
+        return row
+
+    def lost_rows(self, rule: str, chosen: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        """Rows of store_lost_units, a unit each of which `chosen` holds less than the optimum."""
+        selected = self._worths(chosen)
+        for i, unit_id in enumerate(self._example.unit_ids):
+            levels = (self._optimum[i], self._reached[i], self._upper[i], selected[i])
+            if levels[0] <= levels[-1]:
+                continue
+            steps = [above - below for above, below in pairwise(levels)]
+            unit = self._example.units[unit_id]
+            yield {
+                "package_id": self._example.package_id,
+                "rule": rule,
+                "unit_id": unit_id,
+                "role": unit.role,
+                "kind": unit.kind,
+                "unit_text": unit.text,
+                "lost": float(levels[0] - levels[-1]),
+                "loss": LOSSES[steps.index(max(steps))],
+                "kept_instead": self._kept_instead(i),
+                "store_best": self._example.best.get(i),
+            }
+
+    def _kept_instead(self, unit: int) -> str:
+        problem, types = self._example.problem, self._example.measured.types
+        ids = sorted(problem.candidate_ids[at] for at in self._kept if unit in problem.coverage[at])
+        return "; ".join(f"{c} ({types[c]}, cost {problem.costs[problem.position[c]]})" for c in ids)

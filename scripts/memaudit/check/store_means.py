@@ -1,0 +1,230 @@
+"""Means of an exported store over a suite's examples, a second time: rows of store_summary, store_diagnosis,
+store_anatomy and store_most_lost, out of the rows of ledger.py and what was read (docs/stores.md)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .costs import measure
+from .exported import EXACT, MemoryRow
+from .ledger import LIMIT, LOSSES
+from .plan import StorePlan
+
+Row = dict[str, Any]
+_POINT = ("suite", "store", "cost_model", "k", "saturation", "budget", "budget_spec")
+_MEANS = {
+    "mean_value": "value",
+    "mean_cost": "cost",
+    "mean_kept": "n_selected",
+    "mean_memories": "n_memories",
+    "mean_invalidation_covered": "invalidation_covered",
+}
+# Ratio -> its number of examples.
+_RATIOS = {"union_ratio": "n", "package_ratio": "package_n", "joint_ratio": "joint_n"}
+# Rules that no system could follow, and those whose selection is diagnosed first.
+_UPPER = (EXACT, "upper_greedy")
+_FIRST = ("salience", "native_order", "recency")
+_MOST_LOST = 10
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def _grouped(rows: Sequence[Row], *columns: str) -> dict[tuple, list[Row]]:
+    found: dict[tuple, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[c] for c in columns)].append(row)
+    return found
+
+
+def summary_rows(scores: Sequence[Row], plan: StorePlan, without: int) -> Iterator[Row]:
+    """Rows of store_summary. scores: of all settings, by package; `without`: scored examples that have no store."""
+    for key, part in _grouped(scores, *_POINT, "view", "rule").items():
+        row = dict(zip((*_POINT, "view", "rule"), key, strict=True))
+        empty = sum(r["n_memories"] == 0 for r in part)
+        counted = [r for r in part if r["n_memories"]] if plan.skip_empty else part
+        row |= {
+            "memory_cost": plan.cost_name(row["cost_model"]),
+            "labels": plan.labels,
+            "demonstration": plan.demonstration,
+            "examples": len(part),
+            "without_n": without,
+            "left_out_n": len(part) - len(counted),
+            "empty_n": 0 if plan.skip_empty else empty,
+        }
+        row |= {name: _mean([r[column] for r in counted]) for name, column in _MEANS.items()}
+        for name in ("union", "package"):
+            open_ = [LIMIT in (r["status"], r[f"{name}_status"]) for r in counted]
+            row[f"mean_{name}_opt"] = _mean([r[f"{name}_opt"] for r in counted if r[f"{name}_status"] != LIMIT])
+            row[f"{name}_unproven_n"] = sum(open_)
+            row[f"{name}_undefined_n"] = sum(
+                r[f"{name}_ratio"] is None and not o for r, o in zip(counted, open_, strict=True)
+            )
+        for name, count in _RATIOS.items():
+            ratios = [r[name] for r in counted if r[name] is not None]
+            low, high = _interval(ratios, *plan.bootstrap)
+            row |= {count: len(ratios), name: _mean(ratios), f"{name}_low": low, f"{name}_high": high}
+        yield row
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _interval(values: Sequence[float], resamples: int, seed: int) -> tuple[float | None, float | None]:
+    """Percentile bootstrap of a mean (protocol, "Edge cases")."""
+    if not values:
+        return None, None
+    drawn = np.random.Generator(np.random.PCG64(seed)).integers(0, len(values), size=(resamples, len(values)))
+    low, high = np.percentile(np.array(values)[drawn].mean(axis=1), (2.5, 97.5))
+    return float(low), float(high)
+
+
+# ---- diagnosis
+
+
+def diagnosis_rows(scores: Sequence[Row], losses: Sequence[Row], plan: StorePlan) -> list[Row]:
+    """Rows of store_diagnosis, without its sentences."""
+    memories = {r["package_id"]: r["n_memories"] for r in scores if r["view"] == ""}
+    counted = {i for i, n in memories.items() if n or not plan.skip_empty}
+    own = [r for r in losses if r["package_id"] in counted and r["rule"] not in _UPPER]
+    shown = _diagnosed({r["rule"] for r in own})
+    rows = []
+    for key, part in _grouped(own, *_POINT, "rule").items():
+        row = dict(zip((*_POINT, "rule"), key, strict=True))
+        numbers = _mean_losses(part)
+        largest = max(numbers[name] for name in LOSSES)
+        verdict = next(name for name in LOSSES if numbers[name] == largest) if largest else "nothing"
+        row |= {
+            "memory_cost": plan.cost_name(row["cost_model"]),
+            "labels": plan.labels,
+            "diagnosed": row["rule"] == shown,
+            "n": len(part),
+            "unproven_n": len(counted) - len(part),
+            "verdict": verdict,
+        }
+        row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
+        stale = (f"{name}_invalidation" for name in LOSSES)
+        rows.append(row | {f"mean_{name}": _mean([r[name] for r in part]) for name in stale})
+    return rows
+
+
+def _diagnosed(rules: set[str]) -> str | None:
+    return next((rule for rule in (*_FIRST, *sorted(rules)) if rule in rules), None)
+
+
+def _mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
+    def exact(value: Callable[[Row], int]) -> Fraction:
+        return sum((Fraction(value(r), r["scale"]) for r in part), Fraction(0)) / len(part)
+
+    opt, whole = exact(lambda r: r["optimum_int"]), exact(lambda r: r["whole_int"])
+    upper, selected = exact(lambda r: r["upper_int"]), exact(lambda r: r["selected_int"])
+    reached = exact(lambda r: min(r["optimum_int"], r["whole_int"]))
+    return {
+        "opt": opt,
+        "whole": whole,
+        "upper": upper,
+        "selected": selected,
+        "gap": opt - selected,
+        "missing": opt - reached,
+        "size": reached - upper,
+        "selection": upper - selected,
+    }
+
+
+def advice_faults(stored: Sequence[Row], again: Sequence[Row]) -> Iterator[str]:
+    """Lines on sentences of store_diagnosis whose numbers are not those of its row; their words are not looked at."""
+    key = ("store", "cost_model", "k", "saturation", "budget", "rule")
+    rows = {tuple(row[c] for c in key): row for row in again}
+    for told in stored:
+        row = rows.get(tuple(told[c] for c in key))
+        for name in LOSSES if row is not None else ():
+            found = [float(number) for number in _NUMBER.findall(told[f"{name}_advice"])]
+            if not _same_numbers(found, _advised(row, name)):
+                where = ", ".join(f"{c} {told[c]}" for c in key)
+                yield f"row {where}: {name}_advice is {told[f'{name}_advice']!r}, not with the row's numbers"
+
+
+def _advised(row: Row, name: str) -> list[tuple[float, float]]:
+    """The numbers of one sentence, each with half a unit of its last digit."""
+    loss, stale = row[f"mean_{name}"], row[f"mean_{name}_invalidation"]
+    if not loss:
+        return []
+    numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), (100 * loss / row["mean_opt"], 0.5)]
+    numbers += [(row["budget"], 0)] if name != "missing" else []
+    return numbers + ([(stale, 0.0005)] if stale > 0 else [])
+
+
+def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) -> bool:
+    if len(found) != len(again):
+        return False
+    return all(abs(a - b) <= half + 1e-9 for a, (b, half) in zip(found, again, strict=True))
+
+
+def most_lost_rows(scores: Sequence[Row], lost: Sequence[Row]) -> Iterator[Row]:
+    """Rows of store_most_lost: of the diagnosed rule, the most worth first, then by example and unit."""
+    shown = _diagnosed({r["rule"] for r in scores})
+    for part in _grouped([r for r in lost if r["rule"] == shown], *_POINT).values():
+        ordered = sorted(part, key=lambda r: (-r["lost"], r["package_id"], r["unit_id"]))
+        yield from (row | {"rank": rank} for rank, row in enumerate(ordered[:_MOST_LOST], 1))
+
+
+# ---- anatomy
+
+
+def anatomy_rows(
+    stores: Mapping[str, Sequence[MemoryRow]],
+    ingest: Sequence[Row],
+    covered: Mapping[str, Mapping[str, Sequence[float]]],
+    invalidation: Mapping[str, Sequence[str]],
+    budgets: Mapping[str, Sequence[int]],
+    plan: StorePlan,
+) -> Iterator[Row]:
+    """Rows of store_anatomy. stores: of every example that has one; covered: example -> unit -> coverage by each
+    memory; invalidation: example -> invalidation units; budgets: by cost model."""
+    memories = [memory for own in stores.values() for memory in own]
+    parts: list[tuple[str, str, str, float | None]] = []
+
+    def add(what: str, values: Mapping[str, float | None], cost_model: str = "") -> None:
+        parts.extend((what, name, cost_model, value) for name, value in values.items())
+
+    add("memories per example", _spread([len(own) for own in stores.values()]))
+    add("examples", {"with a store": len(stores), "with an empty store": sum(not own for own in stores.values())})
+    told = Counter()
+    for row in ingest:
+        told[row["what"], row["name"]] += row["count"]
+    for (what, name), count in told.items():
+        if what == "format":
+            add(what, {name: 1})
+        elif what in ("count", "skipped", "warning", "partial", "labels", "package"):
+            add({"count": "rows", "package": "examples"}.get(what, what), {name: count})
+    tombstones = sum(memory.representation_type == "tombstone" for memory in memories)
+    add("memories", {"in all": len(memories), "tombstones": tombstones})
+    add("representation", Counter(memory.representation_type for memory in memories))
+    add("view", Counter(memory.view for memory in memories if memory.view))
+    shares = [min(1.0, math.fsum(covered[i].get(u, ()))) for i in stores for u in invalidation[i]]
+    add("validity coverage", {"invalidation units": len(shares), "covered by the whole store": math.fsum(shares)})
+    for cost_model, amounts in budgets.items():
+        definition = plan.memory_costs[cost_model]
+        costs = {i: [measure(definition, memory.measured) for memory in own] for i, own in stores.items()}
+        flat = [cost for own in costs.values() for cost in own]
+        add("cost of a memory", _spread(flat), cost_model)
+        for b in amounts:
+            if flat:
+                add("share of memories that fit", {f"B = {b}": sum(c <= b for c in flat) / len(flat)}, cost_model)
+            whole = sum(sum(own) <= b for own in costs.values()) / len(costs)
+            add("share of stores that fit", {f"B = {b}": whole}, cost_model)
+    for what, name, cost_model, value in parts:
+        yield {"cost_model": cost_model, "what": what, "name": name, "value": value}
+
+
+def _spread(values: Sequence[int]) -> dict[str, float]:
+    if not values:
+        return {}
+    median = float(np.median(values))
+    return {"least": min(values), "median": median, "mean": _mean(values), "largest": max(values)}
