@@ -20,7 +20,10 @@ _UNION = (
     "of the package and the store's memories together, which is another denominator for every store."
 )
 _JOINT = "Joint ratio: F / OPT of the package and the memories of all compared stores: one denominator for all of them."
-_COUNTS = "Undefined: examples without a ratio as that OPT is 0. Empty: examples whose store is empty; they count as 0."
+_COUNTS = (
+    "Undefined (package / union): examples without a ratio as that OPT is 0. Empty: examples whose store is empty; "
+    "they count as 0."
+)
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
     f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, or where the judge's kappa (the lower of its "
@@ -75,7 +78,7 @@ def external_denominators(results: Results, suite: str) -> Document:
         ]
         heads = ["Kept by", "B", "n", "F", *ratios, "Undefined", "Empty"]
         sections.append(Section(heading, _text(heads, rows)))
-    notes = [_UNION, f"{_COUNTS} Undefined: package / union.", _CI, *([_JOINT] if compared else [])]
+    notes = [_UNION, _COUNTS, _CI, *([_JOINT] if compared else [])]
     notes += _joint_notes(results, suite, frame)
     notes += _counts_notes(frame)
     return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
@@ -285,7 +288,8 @@ def demonstrations(results: Results, suite: str) -> str:
     if not names:
         return ""
     are = "are demonstrations" if len(names) > 1 else "is a demonstration"
-    return f"{', '.join(names)} {are}: a scripted model wrote the memories, which say nothing of how a system performs."
+    told = "a scripted model wrote the memories, which say nothing of how a system performs"
+    return f"{', '.join(names)} {are}: {told}{' and are not to be compared' if len(names) > 1 else ''}."
 
 
 def judgements(results: Results, suite: str) -> str:
