@@ -261,7 +261,7 @@ def with_first(**values):
         ),
         ("a/batch_01", with_first(coverage=[["m1", "S011.u9", 1]]), "coverage: unit 'S011.u9' is not known"),
         ("a/batch_01", with_first(coverage=[["m1", "S011.u1"]]), r"not \[memory, unit, value\]"),
-        ("a/batch_01", with_first(coverage=[["m1", "S011.u1", 1]] * 2), "cell m1 S011.u1 stands twice"),
+        ("a/batch_01", with_first(coverage=[["m1", "S011.u1", 1]] * 2), "coverage: m1 S011.u1 stands twice"),
         ("a/batch_01", with_first(coverage=[]), r"b/batch_01.jsonl, line 1: query Q006: cell \S+ \S+ is labelled or"),
         ("b/batch_01", with_first(cells=[["m1", "S011.u1", 0.7]]), "value 0.7 of m1, S011.u1 is none of"),
         ("b/batch_03", with_first(cells=[]), r"b/batch_03.jsonl, line 1: query \S+: cell"),
