@@ -122,7 +122,9 @@ def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, pl
 
 def _stores_text(report: Report) -> str:
     stores, rows = report.counts["stores"], report.counts["store_rows"]
-    return f"{stores} stores, {rows} rows of them; " if stores else ""
+    draws, limit = report.counts["draws"], report.counts["draws_limit"]
+    drawn = f"{draws} label draws made again, {limit} at the limit; " if draws else ""
+    return f"{stores} stores, {rows} rows of them; {drawn}" if stores else ""
 
 
 def verify_main(argv: Sequence[str] | None = None) -> int:
