@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from store_cases import CONSTANTS, PACKAGE, STORE, judged_case, memory, score, words
 
+from memaudit.analysis import store_verdicts
 from memaudit.analysis.store_scores import case
 from memaudit.analysis.store_summary import Declared, diagnosis
 from memaudit.analysis.store_verdicts import seed_of, verdict_rows
@@ -95,6 +96,25 @@ def test_examples_are_averaged_draw_by_draw():
     assert len({x.missing for x in q[8, "recency"]}) > 0
     turned = verdict_rows(both[::-1], judged, stored, kept, CONSTANTS, CAP1, k=1, draws=60).verdicts.iloc[0]
     assert turned.to_dict() == found.to_dict()
+
+
+def test_what_one_example_gave_up_is_not_tried_on_others(monkeypatch):
+    asked = []
+
+    def given_up(both, alone, store, judged, kept, *, draws, **_):
+        asked.append(sorted(kept))
+        nothing = Losses(*[Fraction(0)] * 3)
+        return {key: [None if key[0] == 8 else nothing] * draws for key in kept}
+
+    monkeypatch.setattr(store_verdicts, "drawn_losses", given_up)
+    one, judged = judged_case(source())
+    other = replace(one, union=replace(one.union, package_id="r"))
+    made = score(PACKAGE, STORE, (8, 4))
+    stored, kept = (pd.concat([f, f.assign(package_id="r")]) for f in (made.losses, made.selections))
+    judged = judged | {"r": judged["q"]}
+    found = verdict_rows([one, other], judged, stored, kept, CONSTANTS, CAP1, k=1).verdicts.set_index("budget")
+    assert asked == [[(4, "recency"), (8, "recency")], [(4, "recency")]]
+    assert found["unproven_draws"].to_dict() == {4: 0, 8: 200} and found["n"].eq(2).all()
 
 
 def test_draws_do_not_depend_on_budgets_rules_or_company_but_on_the_example():

@@ -57,7 +57,9 @@ def verdict_rows(
         return Verdicts(pd.DataFrame(), pd.DataFrame())
     sums: dict[Kept, list[Losses | None]] = {}
     for one in cases:
-        kept = _kept(one, counted, selections)
+        # What one example gave up is undecided, whatever the others say.
+        given_up = {key for key, found in sums.items() if not any(found)}
+        kept = {key: own for key, own in _kept(one, counted, selections).items() if key not in given_up}
         own = judged[one.package_id]
         drawn = drawn_losses(
             one.union, one.stored, one.store, own, kept,

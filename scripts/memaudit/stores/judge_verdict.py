@@ -31,7 +31,7 @@ LOSSES = tuple(field.name for field in fields(Losses))
 MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 DRAWS = 200
 # The optima of one draw: comparisons of the one curve that is tried where a short search does not close.
-DRAW_WORK = 300_000_000
+DRAW_WORK = 30_000_000
 # A draw is searched for this part of the usual short search: what does not close at once costs less as a curve.
 _SHORTER = 20
 # Draws whose packages are held at once.
@@ -214,7 +214,7 @@ def drawn_losses(
 
     `both`: the union, `alone`: the store over the same units. The labels of a draw are the same for all that was kept.
     None where an optimum is not proven by a short search, nor by one curve of `work` comparisons (DRAW_WORK). A budget
-    at which more draws are so than a verdict can bear is tried no more, and None in the draws that are left: what a
+    at which more draws are so than a verdict can bear is given up: tried no more, and None in all draws. So what a
     store takes is bounded, whatever its size. InputError where draws is below 1 or the judge does not say what it
     confuses.
     """
@@ -238,8 +238,10 @@ def drawn_losses(
                 proven = optimum is not None and upper is not None
                 out[budget, name].append(_losses(instance, optimum, upper, selection) if proven else None)
         given_up = {budget for (budget, _), one in out.items() if one.count(None) > (1 - MIN_SHARE) * draws}
+        out |= {key: [None] * draws for key in out if key[0] in given_up}
+        kept = {key: own for key, own in kept.items() if key[0] not in given_up}
         budgets = [budget for budget in budgets if budget not in given_up]
-    return {key: one + [None] * (draws - len(one)) for key, one in out.items()}
+    return out
 
 
 def _losses(store: Instance, optimum: Fraction, upper: Fraction, selection: Sequence[int]) -> Losses:
