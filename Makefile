@@ -17,7 +17,7 @@ SNAKEMAKE := $(PY) -m snakemake --cores $(CORES)
 UV_COMPILE := .cache/uv/bin/uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --all-extras
 
-.PHONY: help setup reproduce smoke natural locomo natural-text real-systems verify test lint docs judge bench lock lock-check unlock clean
+.PHONY: help setup reproduce smoke natural locomo natural-text real-systems verify test lint docs judge bench scale scale-quick lock lock-check unlock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,13 @@ judge: setup ## fit the judge of coverage on natural100's labels: scripts/memaud
 
 bench: setup ## measure the solver and the checkers
 	$(PY) tools/bench.py
+
+# Not for continuous integration: hours of solving. Both go on where they were stopped.
+scale: setup ## measure the solver beside HiGHS, CBC, SCIP and CP-SAT, up to two hours, into results/scale/
+	$(PY) tools/scale/run.py
+
+scale-quick: setup ## the same on fewer sizes, up to a quarter of an hour, into results/scale_quick/
+	$(PY) tools/scale/run.py --quick
 
 lock: setup ## resolve the dependencies of pyproject.toml anew (all to the newest: UPGRADE=--upgrade)
 	@tools/make_uv.sh $(PY)

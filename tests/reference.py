@@ -52,28 +52,37 @@ def brute_force(package: Package, budget: int, k: int = 1, saturation: Saturatio
 
 
 def plain_branch_and_bound(package: Package, budget: int) -> float:
-    """OPT for cap1 and k = 1 by depth-first search over groups with the sum of best marginals as bound."""
+    """OPT for cap1 and k = 1 (see `plain_search`)."""
+    return plain_search(package, budget)[0]
+
+
+def plain_search(package: Package, budget: int) -> tuple[float, tuple[int, ...]]:
+    """OPT for cap1 and k = 1 with a best selection (ascending positions), by depth-first search over groups with the
+    sum of best marginals as bound. It recurses once a group."""
     groups = _groups(package)
     rows = [list(package.coverage_row(i).items()) for i in range(len(package))]
     weight = {u.unit_id: u.weight for u in package.units}
     cost = package.visible.cost.tolist()
-    best = 0.0
+    best: tuple[float, tuple[int, ...]] = (0.0, ())
 
     def gain(i, z):
         return sum(weight[u] * (min(1.0, z[u] + a) - min(1.0, z[u])) for u, a in rows[i])
 
-    def search(g, rem, have, z):
+    def search(g, rem, have, z, chosen):
         nonlocal best
-        best = max(best, have)
+        if have > best[0]:
+            best = have, chosen
         if g == len(groups):
             return
         bound = have + sum(max([gain(i, z) for i in group if cost[i] <= rem], default=0.0) for group in groups[g:])
-        if bound <= best + 1e-12:
+        if bound <= best[0] + 1e-12:
             return
         for i in groups[g]:
             if cost[i] <= rem:
-                search(g + 1, rem - cost[i], have + gain(i, z), {**z, **{u: z[u] + a for u, a in rows[i]}})
-        search(g + 1, rem, have, z)
+                search(
+                    g + 1, rem - cost[i], have + gain(i, z), {**z, **{u: z[u] + a for u, a in rows[i]}}, (*chosen, i)
+                )
+        search(g + 1, rem, have, z, chosen)
 
-    search(0, budget, 0.0, dict.fromkeys(weight, 0.0))
+    search(0, budget, 0.0, dict.fromkeys(weight, 0.0), ())
     return best

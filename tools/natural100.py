@@ -49,6 +49,16 @@ CHOICE = DATA / "choice.json"
 BUNDLES = DATA / "bundles.json"
 INDEX = DATA / "index.json"
 PASSES = ("a1", "a2", "b", "narrow", "again_a", "again_b")
+# Pass -> those whose labels its bundles are made of.
+BEFORE = {
+    "a1": (),
+    "a2": ("a1",),
+    "b": ("a1", "a2"),
+    "corrections": ("a1", "a2", "b"),
+    "narrow": ("a1", "a2", "b", "corrections"),
+    "again_a": ("a1", "a2", "b", "corrections", "narrow"),
+    "again_b": ("a1", "a2", "b", "corrections", "narrow"),
+}
 CORRECTION_FILES = ("units", "coverage", "own_words")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts -->", "<!-- end of counts -->"
 COUNT, SEED = 100, 0
@@ -153,8 +163,27 @@ def batches(labelling_pass: str, whole: labelling.Frame) -> dict[str, list[str]]
     return {f"batch_{n:02d}": part for n, part in enumerate(parts, start=1)}
 
 
+def check_passes(names: Sequence[str]) -> None:
+    """InputError on a label file of these passes that is damaged."""
+    if names:
+        check_labels(index(), {name: placed_labels(name) for name in names})
+
+
+def check_again() -> None:
+    """InputError where the second round's labels are not of the cells that were to be labelled again."""
+    wanted = again_cells()
+    for name in ("again_a", "again_b"):
+        for row in labels(name):
+            odd = {(c, u) for c, u, _ in row["cells"]} ^ set(wanted[row["query"]])
+            if odd:
+                c, u = min(odd)
+                where = f"{DATA / 'labels' / name}: query {row['query']}: cell {c} {u}"
+                raise InputError(f"{where} is missing or none of those to label; take the file from the release again")
+
+
 def bundles(arguments: argparse.Namespace) -> None:
     whole, which = frame(arguments.file), arguments.labelling_pass
+    check_passes(BEFORE[which])
     texts = bundle_texts(which, whole)
     for batch, names in batches(which, whole).items():
         write_text(Path(arguments.out) / f"{batch}.txt", "\n\n".join(texts[name] for name in names))
@@ -292,6 +321,7 @@ def submit(arguments: argparse.Namespace) -> None:
     known = CORRECTION_FILES if which == "corrections" else batches(which, whole)
     if arguments.batch not in known:
         raise InputError(f"{arguments.batch} is none of {', '.join(known)}")
+    check_passes(BEFORE[which])
     names = batches(which, whole).get(arguments.batch, [])
     given = [row for _, row in rows_of(Path(arguments.labels))]
     if which == "corrections":
@@ -323,7 +353,7 @@ def assemble(arguments: argparse.Namespace) -> None:
 
 # What the rows of a file hold, for the Croissant description: field -> type.
 FIELDS = {
-    "queries.jsonl": {"query_id": "Text", "category": "Text", "required_unit_ids": "Text"},
+    "queries.jsonl": {"query_id": "Text", "category": "Text", "asked_on": "Text", "required_unit_ids": "Text"},
     "experiences.jsonl": {"experience_id": "Text", "session_id": "Text", "timestamp": "Text"},
     "evidence_units.jsonl": {"unit_id": "Text", "kind": "Text", "canonical_text": "Text", "state": "Text"},
     "candidate_memories.jsonl": {
@@ -337,17 +367,21 @@ FIELDS = {
 }
 
 
+def file_object(folder: Path, name: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject", "@id": name, "name": name, "contentUrl": name,
+        "encodingFormat": "application/jsonlines",
+        "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest(),
+    }  # fmt: skip
+
+
 def croissant(folder: Path) -> dict[str, Any]:
     """The data set as Croissant 1.0 JSON-LD: each file of the packages with its hash, and what its rows hold."""
-    files, sets = [], []
+    files, sets = [file_object(folder, PARENT_DECISIONS)], []
     for package in ("primary", "adjudicated"):
         for name, fields in FIELDS.items():
             file_id = f"{package}/{name}"
-            files.append({
-                "@type": "cr:FileObject", "@id": file_id, "name": file_id, "contentUrl": file_id,
-                "encodingFormat": "application/jsonlines",
-                "sha256": hashlib.sha256((folder / file_id).read_bytes()).hexdigest(),
-            })  # fmt: skip
+            files.append(file_object(folder, file_id))
             table = file_id.removesuffix(".jsonl")
             sets.append({
                 "@type": "cr:RecordSet", "@id": table, "name": table,
@@ -428,6 +462,7 @@ def counts_table() -> str:
         (row["what"].replace("_", " "), row.get("query"), row.get("candidate"), row["unit"])
         for row in labels("corrections")
     }
+    again = {(row["query"], c, u) for row in labels("again_b") for c, u, _ in row["cells"]}
     rows = {
         "queries": len(content["queries"]),
         "sessions": len(content["sessions"]),
@@ -439,6 +474,13 @@ def counts_table() -> str:
         "cells labelled by pass B": sum(len(row["cells"]) for row in b),
         "positive coverage labels of pass B": sum(v > 0 for row in b for _, _, v in row["cells"]),
         **{f"corrections of {what}": n for what, n in sorted(Counter(what for what, *_ in corrected).items())},
+        "corrections of coverage that count after the second round": len(
+            {(q, c, u) for what, q, c, u in corrected if what == "coverage"} - again
+        ),
+        "required units (of A2 or B) narrowed": len(
+            {(row["query"], unit["replaces"]) for row in labels("narrow") for unit in row["units"]}
+        ),
+        "cells labelled again by both passes": len(again),
         **{f"queries {status}": n for status, n in sorted(statuses.items())},
     }
     lines = [COUNTS_BEGIN, "| what | number |", "|---|---|", *(f"| {what} | {n:,} |" for what, n in rows.items())]
@@ -460,7 +502,8 @@ def manifest() -> dict[str, Any]:
 def assemble_into(folder: Path) -> dict[str, int]:
     """Write both packages and all decisions; returns how many queries have each status."""
     content = index()
-    check_labels(content, {name: placed_labels(name) for name in (*PASSES, "corrections")})
+    check_passes((*PASSES, "corrections"))
+    check_again()
     made, a2, b = labels("a1"), labels("a2"), labels("b")
     for name, by_b in (("primary", False), ("adjudicated", True)):
         tables = labelled.package_tables(content, made, a2, b, labels("corrections"), second(), by_b=by_b)
@@ -474,22 +517,28 @@ def assemble_into(folder: Path) -> dict[str, int]:
 
 
 def refuse_other_dates(examples: Iterable[Example], file: str) -> None:
-    """Hashes of pointers are of texts alone; InputError where a session's date is not the one labelled."""
-    dates = {
+    """Hashes of pointers are of texts alone; InputError where a session or question has another date than labelled."""
+    examples = list(examples)
+    sessions = {
         SEPARATOR.join((example.question_id, session.session_id)): session.date_text
         for example in examples
         for session in example.answer_sessions
     }
+    questions = {example.question_id: labelled.asked_on(example) for example in examples}
     for name in ("primary", "adjudicated"):
-        table = DATA / name / TABLE_FILES["experiences"]
-        for number, row in rows_of(table):
-            date = dates.get(row["experience_id"])
-            if date != row["timestamp"]:
-                found = "missing" if date is None else f"dated {date}"
-                raise InputError(
-                    f"{file}: session {row['experience_id']} is {found}, and dated {row['timestamp']} in {table}, "
-                    f"line {number}; name the conversations that natural100 was made from"
-                )
+        for table, key, said, dates in (
+            ("experiences", "experience_id", "timestamp", sessions),
+            ("queries", "query_id", "asked_on", questions),
+        ):
+            place = DATA / name / TABLE_FILES[table]
+            for number, row in rows_of(place):
+                date = dates.get(row[key])
+                if date != row[said]:
+                    found = "missing" if date is None else f"dated {date}"
+                    raise InputError(
+                        f"{file}: {row[key]} is {found}, and dated {row[said]} in {place}, line {number}; "
+                        "name the conversations that natural100 was made from"
+                    )
 
 
 def text(arguments: argparse.Namespace) -> None:

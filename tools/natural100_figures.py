@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tools")]
 
 import natural100  # noqa: E402
 
-from memaudit.analysis.agreement import cohen_kappa, kappa_interval, ordinal_alpha, raw_agreement  # noqa: E402
+from memaudit.analysis.agreement import cohen_kappa, kappa_interval, ordinal_alpha  # noqa: E402
 from memaudit.analysis.scores import Scorer  # noqa: E402
 from memaudit.budgets import amounts, mean_total_cost  # noqa: E402
 from memaudit.config_io import load_config  # noqa: E402
@@ -92,6 +92,7 @@ class Cell:
     """What both passes say of a cell in a round."""
 
     query: str
+    name: tuple[str, str]  # of candidate and unit
     a: float
     b: float
     again: bool  # of the second round
@@ -121,6 +122,7 @@ def labelled_cells() -> list[Cell]:
             cells += [
                 Cell(
                     query,
+                    (c, u),
                     again_a[c, u] if again else by_a.get((c, u), 0.0),
                     b,
                     again,
@@ -135,34 +137,49 @@ def labelled_cells() -> list[Cell]:
 
 
 def agreement_table(cells: Iterable[Cell]) -> str:
-    """Both rounds, binary and on three levels; intervals by query."""
-    cells = list(cells)
+    """Labels against labels: A against B in both rounds, and each pass against itself; intervals by query."""
     rows = []
-    for name, chosen in _rounds(cells).items():
-        rows.append((name, *_agreement(*zip(*((c.query, c.a, c.b) for c in chosen), strict=True))))
-    rows.append(("third reader against A, every cell of five queries", *_agreement(*third_against_a())))
-    return table(("cells", "number", "kappa, covered or not", "raw agreement", "ordinal alpha, 0 / 0.5 / 1"), rows)
+    for name, (queries, first, second) in _compared(list(cells)).items():
+        binary = [v >= 0.5 for v in first], [v >= 0.5 for v in second]
+        kappa = _with_interval(cohen_kappa(*binary), kappa_interval(*binary, queries))
+        both = [(q, x, y) for q, x, y in zip(queries, first, second, strict=True) if x > 0 and y > 0]
+        rows.append((
+            name, f"{len(queries):,}", kappa, f"{ordinal_alpha(first, second):.3f}", f"{len(both):,}",
+            _kappa_of_halves(both),
+        ))  # fmt: skip
+    head = ("what", "cells", "kappa, covered or not", "ordinal alpha, 0 / 0.5 / 1", "cells that both find covered",
+            "kappa, full or half")  # fmt: skip
+    return table(head, rows)
 
 
-def _agreement(queries: Sequence[str], a: Sequence[float], b: Sequence[float]) -> tuple[str, ...]:
-    binary = [v >= 0.5 for v in a], [v >= 0.5 for v in b]
-    kappa = _with_interval(cohen_kappa(*binary), kappa_interval(*binary, queries))
-    return f"{len(queries):,}", kappa, f"{raw_agreement(*binary):.3f}", f"{ordinal_alpha(a, b):.3f}"
+Compared = tuple[list[str], list[float], list[float]]  # query, one label, the other
 
 
-def third_against_a() -> tuple[list[str], list[float], list[float]]:
-    """Query, A's label of the first round, the third reader's label of each cell that the latter labelled blind."""
+def _compared(cells: Sequence[Cell]) -> dict[str, Compared]:
+    one = {(c.query, c.name): c for c in cells if not c.again}
+    two = {(c.query, c.name): c for c in cells if c.again}
+    same = sorted(one.keys() & two.keys())
+    return {
+        "A and B, first round": _columns((c.query, c.a, c.b) for c in one.values()),
+        "A and B, second round": _columns((c.query, c.a, c.b) for c in two.values()),
+        "A and B, first round, cells labelled in both": _columns((k[0], one[k].a, one[k].b) for k in same),
+        "A and B, second round, the same cells": _columns((k[0], two[k].a, two[k].b) for k in same),
+        "A, first and second round, the same cells": _columns((k[0], one[k].a, two[k].a) for k in same),
+        "B, first and second round, the same cells": _columns((k[0], one[k].b, two[k].b) for k in same),
+        "third reader and A, every cell of five queries, first round": third_and_a(),
+    }
+
+
+def _columns(rows: Iterable[tuple[str, float, float]]) -> Compared:
+    queries, first, second = map(list, zip(*rows, strict=True))
+    return queries, first, second
+
+
+def third_and_a() -> Compared:
+    """Of each cell that the third reader labelled blind."""
     by_a = {row["query"]: {(c, u): v for c, u, v in row["coverage"]} for row in natural100.labels("a2")}
     rows = [(row["query"], *cell) for row in natural100.labels("third") for cell in row["cells"]]
-    return [q for q, *_ in rows], [by_a[q].get((c, u), 0.0) for q, c, u, _ in rows], [v for *_, v in rows]
-
-
-def _rounds(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    return {
-        "first round": [c for c in cells if not c.again],
-        "second round": [c for c in cells if c.again],
-        "second round, without narrowed units": [c for c in cells if c.again and not c.narrowed],
-    }
+    return _columns((q, v, by_a[q].get((c, u), 0.0)) for q, c, u, v in rows)
 
 
 KINDS: Mapping[str, Callable[[Cell], bool]] = {
@@ -189,17 +206,20 @@ def full_or_half_table(cells: Iterable[Cell]) -> str:
     for name, of_kind in KINDS.items():
         row = [name]
         for again in (False, True):
-            chosen = [c for c in cells if c.again == again and of_kind(c)]
-            row += [f"{len(chosen):,}", _kappa_of_halves(chosen)]
+            chosen = [(c.query, c.a, c.b) for c in cells if c.again == again and of_kind(c)]
+            full = " / ".join(str(sum(labels[i] == 1 for labels in chosen)) for i in (1, 2))
+            row += [f"{len(chosen):,}", full, _kappa_of_halves(chosen)]
         rows.append(row)
-    return table(("kind", "cells, first round", "kappa", "cells, second round", "kappa"), rows)
+    own = ("cells", "full: A / B", "kappa")
+    return table(("kind", *(f"{what}, {n} round" for n in ("first", "second") for what in own)), rows)
 
 
-def _kappa_of_halves(cells: Sequence[Cell]) -> str:
-    if not cells:
+def _kappa_of_halves(cells: Sequence[tuple[str, float, float]]) -> str:
+    """Blank where there are no two levels to tell apart."""
+    full = [a == 1 for _, a, _ in cells], [b == 1 for *_, b in cells]
+    if len({*full[0], *full[1]}) < 2:
         return ""
-    full = [c.a == 1 for c in cells], [c.b == 1 for c in cells]
-    return _with_interval(cohen_kappa(*full), kappa_interval(*full, [c.query for c in cells]))
+    return _with_interval(cohen_kappa(*full), kappa_interval(*full, [q for q, *_ in cells]))
 
 
 def confusion_table(cells: Iterable[Cell]) -> str:
@@ -319,7 +339,7 @@ def writer_table(own: Sequence[Package]) -> str:
     pools = sorted({"full", *(writer.pool for writer in writers)})
     solutions, selections = solved(own, pools, budgets)
     scorer = Scorer(own, instances_of(own, POOLS["full"], CAP1))
-    means: dict[str, dict[int, float]] = {name: {} for name in WRITERS}
+    means: dict[str, list[float]] = {name: [] for name in WRITERS}
     for writer, budget, _, chosen in kept(
         writers, own, own, pools={name: POOLS[name] for name in pools}, saturation=CAP1, k=1, optima=selections
     ):
@@ -328,9 +348,12 @@ def writer_table(own: Sequence[Package]) -> str:
             chosen, writer=writer.name, pool=writer.pool, cost_model=COST_MODEL, k=1, saturation=CAP1.name,
             budget_spec=str(budget), budget=budget, opt=opt,
         )  # fmt: skip
-        means[writer.name][budget] = float(np.mean(scores["ratio"]))
-    rows = [(label(name), *(f"{means[name][b]:.3f}" for b in budgets)) for name in WRITERS]
-    return table(("writer", f"B = {budgets[0]}", *map(str, budgets[1:])), rows, numbers=True)
+        ratio, worth = np.array(scores["ratio"]), np.array([opt[p.package_id][0] > 0 for p in own])
+        means[writer.name] += [ratio.mean()] if worth.all() else [ratio.mean(), ratio[worth].mean()]
+    zero = {b: (np.array([opt[0] for opt in optimum_of(solutions[b], "full").values()]) == 0).sum() for b in budgets}
+    head = [h for b in budgets for h in ([f"B = {b}"] if zero[b] == 0 else [f"B = {b}", f"{b}, OPT > 0"])]
+    rows = [(label(name), *(f"{mean:.3f}" for mean in means[name])) for name in WRITERS]
+    return table(("writer", *head), rows, numbers=True)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -10,6 +11,8 @@ from .check.verify_io import verify_main
 from .errors import InputError
 from .natural.coverage_package_io import check_main
 from .stores.ingest_io import ingest_main
+
+READER_GONE = 141  # what a shell gives a program that a closed pipe ended
 
 # name -> (help, function of the remaining arguments that returns the exit status)
 COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
@@ -20,7 +23,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a subcommand; 2 on bad input, else its own exit status."""
+    """Run a subcommand; 2 on bad input, READER_GONE where nobody reads its output any more (`| head`), else its own
+    exit status."""
     commands = "\n".join(f"  {name:<15}{text}" for name, (text, _) in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="memaudit",
@@ -32,10 +36,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     args = parser.parse_args(argv)
     try:
-        return COMMANDS[args.command][1](args.arguments)
+        status = COMMANDS[args.command][1](args.arguments)
+        sys.stdout.flush()
+        return status
     except InputError as error:
         print(f"memaudit {args.command}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter's last flush fails too
+        return READER_GONE
 
 
 if __name__ == "__main__":

@@ -521,9 +521,9 @@ class Suite(Section):
     )
     check_limit: Annotated[float, Field(gt=0, le=MAX_CHECK_SECONDS)] = Field(
         60,
-        description="Seconds after which an independent solver stops: the optimum then stays `optimal`, not "
-        "`cross_checked`. cp_sat counts them deterministically (and stops for good after ten times as many of the "
-        "clock); the others have only those of the clock, ten times as many.",
+        description="Seconds after which an independent solver stops (never our own search: see `node_limit`); the "
+        "optimum then stays `optimal`, not `cross_checked`. cp_sat counts them deterministically (and stops for good "
+        "after ten times as many of the clock); the others have only those of the clock, ten times as many.",
     )
     check_sample: Annotated[int, Field(ge=0, le=MAX_SAMPLE)] = Field(
         2,
@@ -538,8 +538,9 @@ class Suite(Section):
     )
     node_limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = Field(
         20_000_000,
-        description="Search nodes after which a solve whose whole curve is out of reach too stops as `limit` (with a "
-        "bound, and without a ratio).",
+        description="Effort of one solve in search nodes, counted and never timed, so that results do not depend on "
+        "the machine; a minute or two at the default. A solve that neither closes within it nor has its whole curve in "
+        "reach is a `limit`: its best value and a proven bound, no ratio.",
     )
 
     @field_validator("max_budget")
@@ -614,8 +615,9 @@ class Robustness(Section):
         description="`balanced`: of each package's positive cells the share is lost, and as many zero cells become "
         "full coverage; `all`: every cell is flipped with that probability.",
     )
-    node_limit: Annotated[int, Field(ge=1)] = Field(
-        1_000_000, description="Search nodes after which a noisy optimum counts as unproven and is left out."
+    node_limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = Field(
+        1_000_000,
+        description="As a suite's `node_limit`, for an optimum under noise: one not proven within it is left out.",
     )
 
 

@@ -34,6 +34,7 @@ def _use_every_kernel() -> None:
     from .analysis.scores import score_rows
     from .objective import scale
     from .solve.bnb import solve
+    from .solve.dense import solve_dense
     from .solve.frontier import frontier
     from .synthetic import generate
     from .writers import rules  # noqa: F401
@@ -43,6 +44,7 @@ def _use_every_kernel() -> None:
     instance = scale(package)
     optimum = solve(instance, 4)
     frontier(instance, 4).selection(4)
+    solve_dense(instance, 4)
     mean_interval([0.0, 1.0], resamples=2)
     for rule in RULES.values():
         if rule.function is not None:

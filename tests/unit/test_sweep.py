@@ -13,6 +13,7 @@ from memaudit.package import Candidate, Unit, build
 from memaudit.pools import BUILT_IN as POOLS
 from memaudit.solve import choose
 from memaudit.solve import sweep as sweep_module
+from memaudit.solve.frontier import LimitReached
 from memaudit.solve.stage import solve_packages
 from memaudit.solve.sweep import sweep
 from memaudit.synthetic import generate
@@ -87,6 +88,18 @@ def test_two_proofs_that_differ_are_told(monkeypatch):
     monkeypatch.setattr(sweep_module, "frontier", lambda *_: Wrong())
     with pytest.raises(RuntimeError, match="budget 9, k = 1: branch and bound proves"):
         sweep([scale(generate("s", "base", 0))], [9], 1, 10**6, [50])
+
+
+def test_a_budget_whose_equal_optima_are_too_many_to_compare_is_searched_by_itself(monkeypatch):
+    def too_many(*_):
+        raise LimitReached
+
+    instance = scale(generate("s", "base", 0))
+    expected = [s.value_int for s in sweep([instance], [2, 9], 1, 10**6)[0].solutions]
+    monkeypatch.setattr(sweep_module, "quick_nodes", lambda _: 1)
+    monkeypatch.setattr(sweep_module, "on_curve", too_many)
+    [swept] = sweep([instance], [2, 9], 1, 10**6)
+    assert [(s.status, s.value_int) for s in swept.solutions] == [("optimal", v) for v in expected]
 
 
 def test_a_budget_beyond_ten_to_the_five_is_no_burden():

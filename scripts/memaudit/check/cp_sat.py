@@ -29,9 +29,10 @@ class CpSatModel:
         self._terms = _value_terms(scaled)
         self._model = _parsed(_model_text(scaled) + _objective_text([(i, -w) for i, w in self._terms]))
 
-    def solve(self, problem: Problem, budget: int, limit: float | None = None) -> Answer:
-        """Solve `problem`, whose integer form this is, within `budget`. `limit`: deterministic seconds."""
-        status, solution, bound = _run(self._model, budget, limit)
+    def solve(self, problem: Problem, budget: int, limit: float | None = None, clock: float | None = None) -> Answer:
+        """Solve `problem`, whose integer form this is, within `budget`. `limit`: deterministic seconds, PATIENCE times
+        as many of the clock. `clock`: seconds of the clock instead, for measurements (the answer may vary)."""
+        status, solution, bound = _run(self._model, budget, limit, clock)
         if status == CpSolverStatus.UNKNOWN:
             return answer(problem, budget, None, None)
         _demand(status, problem)
@@ -143,7 +144,7 @@ def _parameters() -> SatParameters:
     return parameters
 
 
-def _run(model: CpModelProto, budget: int, limit: float | None):
+def _run(model: CpModelProto, budget: int, limit: float | None, clock: float | None = None):
     """(status, variable values or None, integer lower bound of the minimised objective).
 
     The helper classes under `cp_model` are used as they are: its Python model costs as much as a small solve.
@@ -153,6 +154,8 @@ def _run(model: CpModelProto, budget: int, limit: float | None):
     if limit is not None:
         parameters.max_deterministic_time = limit
         parameters.max_time_in_seconds = PATIENCE * limit
+    if clock is not None:
+        parameters.max_time_in_seconds = clock
     solver = SolveWrapper()
     solver.set_parameters(parameters)
     response = solver.solve(model)

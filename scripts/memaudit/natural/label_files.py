@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError
-from .labelling import CORRECTIONS, LEVELS, TYPES, VERDICTS
+from .labelling import CORRECTIONS, KINDS, LEVELS, TYPES, VERDICTS
 
 # Key -> type, of a row of each pass and of what stands in its lists.
 _ROWS: dict[str, dict[str, type]] = {
@@ -20,6 +20,7 @@ _ROWS: dict[str, dict[str, type]] = {
 }
 _UNIT = {"unit": str, "kind": str, "text": str, "pointer": dict}
 _NARROWED = {**_UNIT, "replaces": str, "session": str}
+_POINTER = {"turn": int, "session_id": str, "sha256": str, "chars": list}
 _CANDIDATE = {"candidate": str, "type": str, "text": str}
 _CORRECTION: dict[str, dict[str, type]] = {
     "coverage": {"query": str, "candidate": str},
@@ -27,6 +28,7 @@ _CORRECTION: dict[str, dict[str, type]] = {
     "unit_kind": {"unit_kind": str},
     "quote": {"pointer": dict},
 }
+_SECOND_ROUND = ("narrow", "again_a", "again_b")
 _FIX = "take the file from the release again"
 
 Placed = Sequence[tuple[str, Any]]
@@ -35,8 +37,8 @@ Placed = Sequence[tuple[str, Any]]
 def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
     """Refuse labels that are not those of the sessions and queries of `index` (`labelled.index_of`).
 
-    `rows`: pass (a1, a2, b, corrections; narrow, again_a, again_b, empty without a second round) -> (where the row
-    stands, e.g. "labels/b/batch_01.jsonl, line 3", the row).
+    `rows`: pass -> (where the row stands, e.g. "labels/b/batch_01.jsonl, line 3", the row). Passes are a1, a2, b,
+    corrections, narrow, again_a, again_b; one that is not given is not checked, one that is needs those before it.
     Raises InputError, naming the place and the id, on a row that is not of its pass's form, a session or query
     without a row or with two, and a unit or candidate that is none of the row's query.
     """
@@ -45,11 +47,11 @@ def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
     candidates = {}
     for s, (where, row) in made.items():
         parts = _parts(where, row, "candidates", _CANDIDATE)
-        for part in parts:
-            _known(where, "type", part["type"], TYPES)
         candidates[s] = [*([f"{s}.raw"] if units[s] else []), *(f"{s}.{c['candidate']}" for c in parts)]
+    if "a2" not in rows:
+        return
     labelled = _each_once("a2", "query", index["queries"], rows["a2"])
-    judged = _each_once("b", "query", index["queries"], rows["b"])
+    judged = _each_once("b", "query", index["queries"], rows["b"]) if "b" in rows else {}
     names: dict[str, tuple[set[str], set[str]]] = {}
     for query, (where, row) in labelled.items():
         sessions = index["queries"][query]["sessions"]
@@ -63,26 +65,37 @@ def check_labels(index: Mapping[str, Any], rows: Mapping[str, Placed]) -> None:
         _known(where, "verdict", row["verdict"], VERDICTS)
         _labels_of_query(where, row, ("required",), "cells", *names[query])
     every_unit = {unit for _, own in names.values() for unit in own}
-    if rows["narrow"]:
-        _second_round(index, rows, names)
-    for where, row in rows["corrections"]:
+    if "narrow" in rows:
+        required = {q: {*labelled[q][1]["required"], *judged[q][1]["required"]} for q in labelled}
+        _second_round(index, rows, names, required)
+    for where, row in rows.get("corrections", ()):
         _correction(where, row, names, every_unit)
 
 
 def _second_round(
-    index: Mapping[str, Any], rows: Mapping[str, Placed], names: Mapping[str, tuple[set[str], set[str]]]
+    index: Mapping[str, Any],
+    rows: Mapping[str, Placed],
+    names: Mapping[str, tuple[set[str], set[str]]],
+    required: Mapping[str, set[str]],
 ) -> None:
-    again = {key: _each_once(key, "query", index["queries"], rows[key]) for key in ("narrow", "again_a", "again_b")}
+    again = {key: _each_once(key, "query", index["queries"], rows[key]) for key in _SECOND_ROUND if key in rows}
+    narrower: dict[str, set[str]] = {}
     for query, (where, row) in again["narrow"].items():
-        for unit in _parts(where, row, "units", _NARROWED):
-            _known(where, "replaced unit", unit["replaces"], names[query][1])
+        parts = _parts(where, row, "units", _NARROWED)
+        for unit in parts:
+            _known(where, "replaced unit", unit["replaces"], required[query])
             _known(where, "session", unit["session"], index["queries"][query]["sessions"])
-    for key in ("again_a", "again_b"):
-        for query, (where, row) in again[key].items():
+            place = unit["replaces"].partition(".")[0]
+            if place not in (query, unit["session"]):
+                raise InputError(
+                    f"{where}: {unit['unit']} replaces {unit['replaces']}, not of {unit['session']}; {_FIX}"
+                )
+        narrower[query] = {f"{query}.{unit['unit']}" for unit in parts}
+    for key in _SECOND_ROUND[1:]:
+        for query, (where, row) in again.get(key, {}).items():
             candidates, units = names[query]
-            narrower = {f"{query}.{unit['unit']}" for unit in again["narrow"][query][1]["units"]}
-            _labels_of_query(where, row, (), "cells", candidates, units | narrower)
-    for query, (where, row) in again["again_b"].items():
+            _labels_of_query(where, row, (), "cells", candidates, units | narrower[query])
+    for query, (where, row) in again.get("again_b", {}).items():
         own, other = ({(c, u) for c, u, _ in r["cells"]} for r in (row, again["again_a"][query][1]))
         if own != other:
             c, u = min(own ^ other)
@@ -115,8 +128,20 @@ def _form(where: str, row: Any, keys: Mapping[str, type]) -> None:
 
 
 def _parts(where: str, row: Mapping, key: str, keys: Mapping[str, type]) -> list[Mapping]:
+    """The units or candidates of a row, of known kind and type, each name once."""
+    seen: set[str] = set()
     for n, part in enumerate(row[key], start=1):
-        _form(f"{where}: {key} {n}", part, keys)
+        place = f"{where}: {key} {n}"
+        _form(place, part, keys)
+        name = part["unit" if "unit" in keys else "candidate"]
+        if name in seen:
+            raise InputError(f"{place}: {name} stands already; {_FIX}")
+        seen.add(name)
+        if "pointer" in keys:
+            _known(place, "kind", part["kind"], KINDS)
+            _form(f"{place}: pointer", part["pointer"], _POINTER)
+        else:
+            _known(place, "type", part["type"], TYPES)
     return row[key]
 
 
@@ -132,10 +157,14 @@ def _labels_of_query(
     for key in lists:
         for unit in row[key]:
             _known(where, f"{key} unit", unit, units)
+    seen: set[tuple[str, str]] = set()
     for cell in row[cells]:
         if not isinstance(cell, list) or len(cell) != 3:
             raise InputError(f"{where}: {cells} holds {cell!r}, not [candidate, unit, value]; {_FIX}")
         _cell(f"{where}: {cells}", *cell, candidates, units)
+        if tuple(cell[:2]) in seen:
+            raise InputError(f"{where}: {cells}: {cell[0]} {cell[1]} stands twice; {_FIX}")
+        seen.add(tuple(cell[:2]))
 
 
 def _cell(where: str, candidate: Any, unit: Any, value: Any, candidates: set[str], units: set[str]) -> None:

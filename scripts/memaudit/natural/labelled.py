@@ -11,20 +11,21 @@ Coverage of the adjudicated package is b's label wherever b gave one (all of a2'
 sample of its zero cells), else a2's, which is then 0. Corrections stand above the passes: those of units count in
 both packages, those of coverage in the adjudicated one. The second round (`second_round`) comes last: narrowed units
 stand in for what either pass required, and where the passes labelled a cell again, that label is theirs and no
-correction of the first counts. No text of the source is held: sessions, quotes, raw
-spans, questions and answers are pointers with counts.
+correction of the first counts. What each pass said stands with the cells of the audit frame alone. No text of the
+source is held: sessions, quotes, raw spans, questions and answers are pointers with counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from random import Random
 from typing import Any
 
-from .conversations import SEPARATOR
+from .conversations import SEPARATOR, Example
 from .coverage_rows import QuestionPointer, coverage_label, read_pointer
 from .labelling import WORD_LIMIT, Frame
 from .pointers import Sessions, pointer_row, question_pointer
-from .second_round import NO_SECOND_ROUND, SecondRound
+from .second_round import NO_SECOND_ROUND, Cell, SecondRound
 from .turns import RAW_SPAN_WORDS
 
 GENERATOR = "natural100-a1"
@@ -38,6 +39,7 @@ _CLIP = {
     "compound_update": (10, 45),
 }
 _SUPERSEDED = "superseded"
+ZERO_SHARE = 0.2  # of the zeros on the audit frame (natural.md, "Reliability and coverage audit")
 UNSCORED = ("ambiguous", "rejected")
 
 
@@ -56,11 +58,17 @@ def index_of(frame: Frame) -> dict[str, Any]:
         name: {
             "pointer": question_pointer(example),
             "category": example.question_type,
+            "asked_on": asked_on(example),
             "sessions": list(frame.sessions_of[name]),
         }
         for name, example in frame.queries.items()
     }
     return {"sessions": sessions, "queries": queries}
+
+
+def asked_on(example: Example) -> str:
+    """When the question was asked."""
+    return f"{example.question_date:%Y-%m-%d %H:%M}"
 
 
 def declared_cost(representation_type: str, words: int) -> int:
@@ -158,6 +166,12 @@ def _id(index: Mapping[str, Any], name: str) -> str:
     return index["queries"][name]["pointer"]["question_id"]
 
 
+def _cell_status(labels: Mapping[str, float], status: str) -> str:
+    if status in UNSCORED:
+        return status
+    return "accepted" if labels[A] == labels[B] else "corrected"
+
+
 def corrected_units(corrections: Iterable[Mapping]) -> dict[str, dict[str, Any]]:
     """Unit -> what replaces its text, kind or pointer."""
     units: dict[str, dict[str, Any]] = {}
@@ -215,6 +229,7 @@ class _Query:
             "query_id": self.query_id,
             "pointer": self.entry["pointer"],
             "category": self.entry["category"],
+            "asked_on": self.entry["asked_on"],
             "required_unit_ids": self.ids(required),
             "answer_session_ids": [self.sessions[s]["session_id"] for s in self.entry["sessions"]],
         }
@@ -286,16 +301,30 @@ class _Query:
         if cells is None:
             return [self._cell(cell, v, {A: v}) for cell, v in sorted(by_a.items())]
         again_a, again_b = self.second.values(self.name)
-        by_b_ = {(c, u): v for c, u, v in cells} | again_b
+        first = {(c, u): v for c, u, v in cells}
+        a, b = by_a | again_a, first | again_b
+        framed = self._frame(a, first, b)
         rows = []
-        for cell, v in sorted(by_b_.items()):
-            labels = {A: again_a.get(cell, by_a.get(cell, 0.0)), B: v}
-            value = labels[B] if cell in again_b else corrected.get(cell, labels[B])
-            rows.append(self._cell(cell, value if by_b else labels[A], labels))
-        if by_b:
-            # Nobody but the correction labelled these cells: no `labels`, which would put them on the frame.
-            rows += [self._cell(cell, v) for cell, v in sorted(corrected.items()) if cell not in by_b_]
+        for cell in sorted({*b, *(corrected if by_b else ())}):
+            labels = {A: a.get(cell, 0.0), B: b.get(cell, 0.0)}
+            value = corrected.get(cell, labels[B]) if cell not in again_b else labels[B]
+            # Off the frame no `labels`, which would put the cell on it.
+            row = self._cell(cell, value if by_b else labels[A], labels if cell in framed else None)
+            rows += [row] if cell in framed or row["coverage"] > 0 or cell in corrected else []
         return rows
+
+    def _frame(self, a: Mapping[Cell, float], first: Mapping[Cell, float], b: Mapping[Cell, float]) -> set[Cell]:
+        """The cells that stand for all: those that a covers, b's sample of the first round's zeros, and of what else
+        both labelled as large a share of a's zeros, drawn by the query's name.
+
+        The second round labelled whole columns of cells, and cells for being in doubt: all of its zeros beside a sample
+        of the others would count too much.
+        """
+        covered, before = {cell for cell in b if a.get(cell, 0.0) > 0}, {(c, u) for c, u, _ in self.labels["coverage"]}
+        sampled = {cell for cell in first if cell not in covered and cell not in before}
+        rest = sorted({*b} - covered - sampled)
+        drawn = Random(f"frame:{self.name}").sample(rest, max(1, round(ZERO_SHARE * len(rest)))) if rest else []
+        return {*covered, *sampled, *drawn}
 
     def _cell(self, cell: tuple[str, str], value: float, labels: Mapping[str, float] | None = None) -> dict[str, Any]:
         row = {
@@ -316,13 +345,10 @@ class _Query:
                 "query_id": self.query_id,
                 "candidate_id": row["candidate_id"],
                 "unit_id": row["unit_id"],
-                "status": status
-                if status in UNSCORED
-                else "accepted"
-                if row["labels"][A] == row["labels"][B]
-                else "corrected",
+                "status": _cell_status(row["labels"], status),
             }
             for row in rows
+            if "labels" in row
         ]
 
     def decision(self, b: Mapping[str, Any], status: str) -> dict[str, Any]:

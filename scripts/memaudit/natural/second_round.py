@@ -32,7 +32,8 @@ from .labelling import (
     text_problems,
 )
 
-# Kinds of unit, and types of candidate, whose kappa of full against half was low in the first round (data card).
+# Kinds of unit, and types of candidate, that tell of changed or open states: on most of them the kappa of full against
+# half was low in the first round (data card).
 AGAIN_KINDS = ("update", "invalidation", "stale_or_superseded", "abstention")
 AGAIN_TYPES = ("tombstone",)
 

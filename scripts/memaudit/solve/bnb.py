@@ -374,7 +374,8 @@ class Solution(NamedTuple):
     """The best selection of one instance at one budget.
 
     `selection`: ascending candidate positions; value_int <= bound_int, equal exactly when status is
-    `optimal` (then `selection` is the protocol's choice among the optima). nodes: search nodes.
+    `optimal`. Then `selection` is the protocol's choice among the optima, unless `canonical` is false: then its
+    value is proven, but a cheaper selection of that value, or an earlier one, may exist. nodes: search nodes.
     """
 
     status: str
@@ -384,6 +385,16 @@ class Solution(NamedTuple):
     cost: int
     selection: tuple[int, ...]
     nodes: int
+    canonical: bool = True
+
+
+def better(a: Solution, b: Solution) -> Solution:
+    """What two searches of one instance show together."""
+    best = max(a, b, key=lambda s: (s.status == OPTIMAL and s.canonical, s.value_int, -s.cost))
+    bound = min(a.bound_int, b.bound_int)
+    status = OPTIMAL if bound == best.value_int else LIMIT
+    proven = best.status == OPTIMAL and best.canonical
+    return best._replace(status=status, bound_int=bound, canonical=proven, nodes=a.nodes + b.nodes)
 
 
 def solve_batch(

@@ -6,12 +6,13 @@ A limit counts comparisons and bytes, never seconds: the same call gives the sam
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..errors import InputError
 from ..objective import Instance
-from .bnb import Solution, solve
+from .bnb import Solution, better, solve
 from .labels import MEMORY, OK, component_curves, passing_order
 from .merge import add_up, walk
 from .reduce import Options, components, options_of, reduced
@@ -22,14 +23,23 @@ MIN_BLOCK = 1  # components between kept curves: fewer make a selection faster, 
 
 
 class LimitReached(Exception):
-    """The work or memory limit was reached; no curve was proven.
+    """The work or memory limit was reached; no curve was proven, or no selection of one."""
 
-    `limited`: where known, the best selection found at the largest budget, with a bound that holds there.
-    """
-
-    def __init__(self, message: str = "", limited: Solution | None = None):
+    def __init__(self, message: str = "", asked: tuple[Instance, int, int] | None = None):
+        """`asked`: the instance, largest budget and k of the curve, where it was not proven."""
         super().__init__(message)
-        self.limited = limited
+        self._asked = asked
+
+    @cached_property
+    def limited(self) -> Solution | None:
+        """Of a curve that was not proven: a selection at the largest budget, with a proven bound at most the linear
+        relaxation's. Found when first read, since callers that go on to another search do not need it."""
+        from .dense import solve_dense  # loaded only where it is used (choose.py)
+
+        if self._asked is None:
+            return None
+        instance, budget, k = self._asked
+        return better(solve(instance, budget, k, node_limit=1), solve_dense(instance, budget, k, cell_limit=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +88,7 @@ class Frontier:
 def frontier(instance: Instance, max_budget: int, k: int = 1, work_limit: int = DEFAULT_WORK_LIMIT) -> Frontier:
     """The curve of `instance` up to `max_budget` (>= 0), at most k candidates a group.
 
-    Raises LimitReached (with an incumbent and a bound at max_budget) where it needs more than `work_limit`
+    Raises LimitReached (which has an incumbent and a bound at max_budget) where it needs more than `work_limit`
     comparisons or MEMORY_LIMIT bytes.
     """
     if max_budget < 0 or k < 1:
@@ -112,7 +122,7 @@ def frontier(instance: Instance, max_budget: int, k: int = 1, work_limit: int = 
 
 def _limit(instance: Instance, budget: int, k: int, what: str, status: int, work_limit: int) -> LimitReached:
     needs = f"{MEMORY_LIMIT} bytes" if status == MEMORY else f"{work_limit} comparisons"
-    return LimitReached(f"{what} needs more than {needs}", solve(instance, budget, k, node_limit=1))
+    return LimitReached(f"{what} needs more than {needs}", (instance, budget, k))
 
 
 def _blocks(point_at: np.ndarray, cost: np.ndarray, value: np.ndarray, budget: int) -> tuple[int, int]:

@@ -41,8 +41,9 @@ def sweep(
     """Each instance's optima at `budgets` (see `choose.solve_all`) and, with `ends`, its curve up to its end.
 
     A short branch and bound is tried at every budget. What it leaves open is read off one curve up to the largest
-    such budget; where that does not close within `work_limit`, each budget is solved by itself. Raises RuntimeError
-    where curve and search prove different values, which would be a fault of ours.
+    such budget, unless it is a single one and no curve was asked for; where that does not close within `work_limit`,
+    each budget is solved by itself. Raises RuntimeError where curve and search prove different values, which would be
+    a fault of ours.
     """
     together = batch(instances)
     few = min(node_limit, quick_nodes(max((len(i.cost) for i in instances), default=1)))
@@ -66,14 +67,15 @@ def _finish(
 ) -> Swept:
     still_open = [b for b, s in zip(budgets, found, strict=True) if s.status != OPTIMAL]
     asked = still_open if end is None else [*still_open, end]
-    curve = _closed(instance, max(asked), k, work_limit) if asked else None
+    tried = len(asked) > 1 or end is not None
+    curve = _closed(instance, max(asked), k, work_limit) if tried else None
+    again = work_limit // 10 if tried else work_limit  # a curve up to a smaller budget may close sooner
     for j, budget in enumerate(budgets):
         if found[j].status != OPTIMAL:
-            if curve is not None:
-                found[j] = on_curve(curve, instance, found[j], budget)
-            else:
-                found[j] = solve_all([instance], budget, k, node_limit, work_limit)[0]
-        if curve is not None and budget <= curve.max_budget and curve.at(budget)[0] != found[j].value_int:
+            known = None if curve is None else _read_off(curve, instance, found[j], budget)
+            found[j] = known or solve_all([instance], budget, k, node_limit, again)[0]
+        proven = found[j].status == OPTIMAL and curve is not None and budget <= curve.max_budget
+        if proven and curve.at(budget)[0] != found[j].value_int:
             raise RuntimeError(
                 f"instance {instance.hash}, budget {budget}, k = {k}: branch and bound proves {found[j].value_int}, "
                 f"the curve {curve.at(budget)[0]}; one of them is wrong, please report this"
@@ -84,6 +86,14 @@ def _finish(
 def _closed(instance: Instance, end: int, k: int, work_limit: int) -> Frontier | None:
     try:
         return frontier(instance, end, k, work_limit)
+    except LimitReached:
+        return None
+
+
+def _read_off(curve: Frontier, instance: Instance, quick: Solution, budget: int) -> Solution | None:
+    """The solution at `budget`; None where its equal optima are too many to compare."""
+    try:
+        return on_curve(curve, instance, quick, budget)
     except LimitReached:
         return None
 

@@ -1,0 +1,1 @@
+"""How the exact solver scales, beside others (`make scale`): see run.py."""
