@@ -31,6 +31,7 @@ from .store_means import UPPER, mean_losses
 
 # Judge -> the file, inside the library, that holds all it knows.
 _FILES = {"proxy": "stores/proxy.json"}
+_OTHER_FILE = "it is not what the judge's file says; a run with another version of it needs that version to be verified"
 # Cells of an example that are judged again: memories times units.
 _CELLS = 200_000
 _CLOSE = {f"drawn_{name}" for name in LOSSES}
@@ -61,7 +62,8 @@ class JudgedStore:
         self._known = Known(worth["true_given_judged"], worth["memories_per_example"], kappa)
         self.worth = [{"store": plan.name, **row} for row in judge_table(content, plan.labels)] if stores else []
         judge, judged = (read_table(self._folder / f"{name}.parquet", name) for name in ("store_judge", "store_judged"))
-        self._add("store_judge", row_faults(judge, self.worth, TABLES["store_judge"].key))
+        faults = list(row_faults(judge, self.worth, TABLES["store_judge"].key))
+        self._add("store_judge", [*([_OTHER_FILE] if faults else []), *faults])
         self._rows: dict[str, dict[tuple[int, int], str]] = defaultdict(dict)
         columns = (judged[name].to_pylist() for name in ("instance_id", "memory", "unit", "judged"))
         strange = 0
