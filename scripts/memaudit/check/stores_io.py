@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ..errors import InputError
 from ..schemas import STORE_TABLES, TABLES
 from ..table_io import read_table
@@ -100,7 +102,7 @@ def _verify_means(results: Path, suite: str, again: Mapping[str, list[dict]], re
             report.unreadable.append(str(error))
             continue
         stored = table.to_pylist()
-        kept = [row["store"] not in broken for row in stored]
+        kept = pa.array([row["store"] not in broken for row in stored], pa.bool_())
         faults = list(row_faults(table.filter(kept), again[name], TABLES[name].key, _CLOSE.get(name, ())))
         if name == "store_diagnosis":
             faults += advice_faults(stored, again[name])
