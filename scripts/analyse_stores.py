@@ -41,7 +41,7 @@ for store, how in params.stores.items():
         "store_summary": summarise(scores, declared, without, **params.bootstrap),
         "store_diagnosis": diagnosis(losses, scores, declared, verdicts),
         "store_anatomy": anatomy(suite, store, stores, ingest, costs, budgets, invalidation, declared.labels),
-        "store_most_lost": most_lost(lost, sorted(set(scores["rule"])), declared.labels),
+        "store_most_lost": most_lost(lost, sorted(set(scores["rule"]))),
         "store_judges": judge,
     }
     for name, frame in frames.items():

@@ -34,7 +34,7 @@ losses, selections = (
     read_table(path, table).to_pandas()
     for path, table in ((given.losses, "store_losses"), (given.selections, "store_selections"))
 )
-rows = verdict_rows(
+made = verdict_rows(
     cases,
     judged,
     losses,
@@ -45,5 +45,7 @@ rows = verdict_rows(
     draws=params.draws,
     seed=params.seed,
 )
-write_table(snakemake.output[0], "store_verdicts", rows, stage_metadata(given, params))
-print(f"{len(rows)} verdicts over {len(cases)} examples")
+metadata = stage_metadata(given, params)
+write_table(snakemake.output.verdicts, "store_verdicts", made.verdicts, metadata)
+write_table(snakemake.output.draws, "store_draws", made.draws, metadata)
+print(f"{len(made.verdicts)} verdicts over {len(cases)} examples")

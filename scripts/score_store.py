@@ -61,7 +61,7 @@ solved = {
 }
 rules = usable_rules(list(stores.values()), params.rules, f"store {w.store}")
 constants = {"suite": suite, "store": w.store, **point}
-made = score_store(cases, rules, solved, constants, budgets, saturation)
+made = score_store(cases, rules, solved, constants, budgets, saturation, params.labels)
 metadata = stage_metadata(given, params)
 for table, frame in (
     ("store_scores", made.scores),

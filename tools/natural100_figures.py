@@ -22,8 +22,12 @@ import natural100  # noqa: E402
 
 from memaudit.analysis.agreement import cohen_kappa, kappa_interval, ordinal_alpha  # noqa: E402
 from memaudit.analysis.scores import Scorer  # noqa: E402
+from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store  # noqa: E402
+from memaudit.analysis.store_summary import Declared, diagnosis  # noqa: E402
 from memaudit.budgets import amounts, mean_total_cost  # noqa: E402
 from memaudit.config_io import load_config  # noqa: E402
+from memaudit.costs import BUILT_IN  # noqa: E402
+from memaudit.errors import InputError  # noqa: E402
 from memaudit.natural import labelled  # noqa: E402
 from memaudit.natural.coverage_package import CoverageOptions, build_coverage  # noqa: E402
 from memaudit.natural.coverage_package_io import load_coverage_package, write_coverage_package  # noqa: E402
@@ -31,10 +35,15 @@ from memaudit.natural.second_round import NO_SECOND_ROUND  # noqa: E402
 from memaudit.objective import CAP1  # noqa: E402
 from memaudit.package import Package  # noqa: E402
 from memaudit.pools import BUILT_IN as POOLS  # noqa: E402
+from memaudit.present.store_tables import RULE_LABELS  # noqa: E402
 from memaudit.present.style import label  # noqa: E402
 from memaudit.run_info import make_writer  # noqa: E402
 from memaudit.solve.results import optimum_of, selected_ids  # noqa: E402
-from memaudit.solve.stage import instances_of, solve_packages  # noqa: E402
+from memaudit.solve.stage import instances_of, recost, solve_packages  # noqa: E402
+from memaudit.stores.ingest_io import read_labels, read_stores  # noqa: E402
+from memaudit.stores.labelled import labelled_stores  # noqa: E402
+from memaudit.stores.model import IngestOptions  # noqa: E402
+from memaudit.stores.unions import union_suite  # noqa: E402
 from memaudit.table_io import write_text  # noqa: E402
 from memaudit.writers.stage import kept  # noqa: E402
 
@@ -47,20 +56,30 @@ WRITERS = (
     "mem0_extract", "amem_graph",
 )  # fmt: skip
 
+# The store whose losses the README shows, and the rules that it is pruned by there.
+DEMONSTRATED, RULES_SHOWN = "mem0-scripted", ("recency", "salience")
+
 
 def main() -> None:
     """Write every block anew."""
     for file, blocks in ((CARD, card_blocks()), (README, readme_blocks())):
         text = file.read_text("utf-8")
         for name, content in blocks.items():
-            begin, end = marks(name)
-            before, _, rest = text.partition(begin)
-            text = before + begin + "\n" + content + "\n" + end + rest.partition(end)[2]
+            text = with_block(text, name, content)
         write_text(file, text)
 
 
 def marks(name: str) -> tuple[str, str]:
     return f"<!-- {name} -->", f"<!-- end of {name} -->"
+
+
+def with_block(text: str, name: str, content: str) -> str:
+    """The text with `content` between the marks of a block; InputError where it has no such marks."""
+    begin, end = marks(name)
+    if begin not in text or end not in text:
+        raise InputError(f"there is no place for the block {name!r}; write {begin} and {end} where it belongs")
+    before, _, rest = text.partition(begin)
+    return before + begin + "\n" + content + "\n" + end + rest.partition(end)[2]
 
 
 def card_blocks() -> dict[str, str]:
@@ -81,6 +100,7 @@ def readme_blocks() -> dict[str, str]:
         "natural100 budgets": budget_table(packages(True)),
         "natural100 agreement": agreement_table(cells),
         "natural100 labels and optimum": optimum_table(),
+        "demonstration": losses_table(),
     }
 
 
@@ -299,10 +319,12 @@ def _in_order(own: Sequence[Package], solutions: pa.Table, column: str) -> np.nd
     return np.array([found[package.package_id] for package in own])
 
 
-def solved(own: Sequence[Package], pools: Sequence[str], budgets: Sequence[int]) -> tuple[dict, dict]:
+def solved(
+    own: Sequence[Package], pools: Sequence[str], budgets: Sequence[int], cost_model: str = COST_MODEL
+) -> tuple[dict, dict]:
     """Budget -> rows of table solutions; budget -> (pool, package) -> the optimum's candidates."""
     found = solve_packages(
-        own, [POOLS[name] for name in pools], cost_model=COST_MODEL, k=1, saturation=CAP1,
+        own, [POOLS[name] for name in pools], cost_model=cost_model, k=1, saturation=CAP1,
         budgets={b: str(b) for b in budgets}, node_limit=NODE_LIMIT,
     )  # fmt: skip
     solutions, selections = (pa.table(dict(columns)) for columns in (found.solutions, found.selections))
@@ -354,6 +376,56 @@ def writer_table(own: Sequence[Package]) -> str:
     head = [h for b in budgets for h in ([f"B = {b}"] if zero[b] == 0 else [f"B = {b}", f"{b}, OPT > 0"])]
     rows = [(label(name), *(f"{mean:.3f}" for mean in means[name])) for name in WRITERS]
     return table(("writer", *head), rows, numbers=True)
+
+
+def losses_table() -> str:
+    """Mean losses of DEMONSTRATED, pruned by RULES_SHOWN, in the first setting of its suite. One store alone: several
+    side by side would be compared."""
+    config = load_config(ROOT / "config" / "config.yaml")
+    entry = config.stores[DEMONSTRATED]
+    setting = config.settings(entry.suite)[0]
+    cost = BUILT_IN[setting.cost_model]
+    stores = labelled_stores(
+        read_stores(ROOT / entry.path, IngestOptions(name=DEMONSTRATED)),
+        [package.package_id for package in packages(True)],
+        read_labels(ROOT / entry.coverage),
+        read_labels(ROOT / entry.salience),
+        name=DEMONSTRATED,
+    ).stores
+    own = [package for package in packages(True) if package.package_id in stores]
+    kinds = {
+        "package": own,
+        "union": union_suite(entry.suite, own, [stores], [cost]),
+        "store": union_suite(entry.suite, own, [stores], [cost], alone=True),
+    }
+    kinds = {kind: recost(some, setting.cost_model, None) for kind, some in kinds.items()}
+    budgets = {int(spec): spec for spec in config.budget_specs(entry.suite)}
+    optima = {kind: solved(some, ("full",), list(budgets), setting.cost_model) for kind, some in kinds.items()}
+    cases = [
+        case(union, package, stores[package.package_id], cost)
+        for union, package in zip(kinds["union"], kinds["package"], strict=True)
+    ]
+    constants = {"suite": entry.suite, "store": DEMONSTRATED, **setting._asdict()}
+    made = score_store(cases, RULES_SHOWN, _solved_stores(optima, budgets), constants, budgets, CAP1)
+    told = diagnosis(made.losses, made.scores, Declared(setting.cost_model, demonstration=True))
+    rows = [
+        (RULE_LABELS[r.rule], str(r.budget), *(f"{getattr(r, f'mean_{n}'):.2f}" for n in ("opt", "selected", *LOSSES)))
+        for r in told.sort_values(["rule", "budget"]).itertuples()
+    ]
+    return table(("kept by", "B", "OPT of the union", "kept", *LOSSES), rows, numbers=True)
+
+
+def _solved_stores(optima: Mapping[str, tuple[dict, dict]], budgets: Iterable[int]) -> dict[int, Solved]:
+    def kept_of(kind: str, budget: int) -> dict:
+        return {package: ids for (_, package), ids in optima[kind][1][budget].items()}
+
+    return {
+        b: Solved(
+            *(optimum_of(optima[kind][0][b], "full") for kind in ("package", "union", "store")), None,
+            kept_of("union", b), kept_of("store", b),
+        )
+        for b in budgets
+    }  # fmt: skip
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:

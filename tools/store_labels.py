@@ -5,6 +5,8 @@
     python tools/store_labels.py submit PASS BATCH FILE LABELS
                                                          check what a labeller handed in (JSON lines) and keep it as
                                                          data/natural100/stores/labels/PASS/BATCH.jsonl
+    python tools/store_labels.py assemble                what the labels give, in data/natural100/stores: coverage and
+                                                         salience files of each store, the tables in README.md
 
 FILE: LongMemEval-S support slices (JSON). Memories of all three stores stand under neutral names (m1, m2, ...); which
 name is which memory says data/natural100/stores/index.json, which labellers do not see. Units have the texts of
@@ -29,11 +31,13 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tools"), str(ROOT / "tools" /
 
 import natural100  # noqa: E402
 import publish  # noqa: E402
+import store_label_figures  # noqa: E402
 
 from memaudit.analysis.agreement import draw_zeros  # noqa: E402
 from memaudit.errors import InputError  # noqa: E402
 from memaudit.natural import labelled, store_labelling  # noqa: E402
 from memaudit.natural.conversations import SEPARATOR, Example  # noqa: E402
+from memaudit.natural.label_files import check_frame, check_store_labels  # noqa: E402
 from memaudit.natural.labelling import Frame  # noqa: E402
 from memaudit.natural.store_labelling import StoredMemory  # noqa: E402
 from memaudit.natural.strict_json import loads  # noqa: E402
@@ -44,6 +48,8 @@ DATA = ROOT / "data" / "natural100" / "stores"
 STORES = ("amem-scripted", "letta-scripted", "mem0-scripted")
 BUNDLES = DATA / "bundles.json"
 PASSES = ("a", "b", "s")
+# The view that was labelled, where the format has several renderings of one memory (docs/stores.md).
+VIEWS = {"amem-scripted": "full"}
 QUERIES_A_BATCH = 10
 
 
@@ -59,9 +65,10 @@ def main() -> None:
     submit_.add_argument("batch")
     submit_.add_argument("file")
     submit_.add_argument("labels")
+    commands.add_parser("assemble")
     arguments = parser.parse_args()
     try:
-        {"bundles": bundles, "submit": submit}[arguments.command](arguments)
+        {"bundles": bundles, "submit": submit, "assemble": assemble}[arguments.command](arguments)
     except InputError as error:
         raise SystemExit(f"error: {error}") from error
 
@@ -171,19 +178,27 @@ def instruction_hashes() -> dict[str, str]:
 
 
 def audit_frame(task: Task) -> dict[str, list[tuple[str, str]]]:
-    """Query -> the cells (memory, unit) that b labels, by the rule of natural100's audit frame: all that a covers, and
-    a seeded share of each query's zero cells."""
+    """Query -> the cells (memory, unit) that b labels."""
     rows = {row["query"]: row for row in labels("a")}
     missing = [query for query in task.queries if query not in rows]
     if missing:
         raise InputError(f"pass a of {', '.join(missing)} was not taken in; submit it before the bundles of b")
-    positive = {query: {(m, u) for m, u, _ in rows[query]["coverage"]} for query in task.queries}
+    names = {query: (set(task.memories[query]), set(task.units[query])) for query in task.queries}
+    return frame_cells(rows, names)
+
+
+def frame_cells(
+    a: Mapping[str, Mapping[str, Any]], names: Mapping[str, tuple[set[str], set[str]]]
+) -> dict[str, list[tuple[str, str]]]:
+    """Query -> the cells of the frame, by the rule of natural100's audit frame: all that a covers, and a seeded share
+    of each query's zero cells. `a`: query -> a's row; `names`: query -> its memories, its units."""
+    positive = {query: {(m, u) for m, u, _ in a[query]["coverage"]} for query in names}
     zeros = {
-        query: sorted({(m, u) for m in task.memories[query] for u in task.units[query]} - positive[query])
-        for query in task.queries
+        query: sorted({(m, u) for m in memories for u in units} - positive[query])
+        for query, (memories, units) in names.items()
     }
     drawn = draw_zeros(zeros)
-    return {query: sorted({*positive[query], *drawn[query]}) for query in task.queries}
+    return {query: sorted({*positive[query], *drawn[query]}) for query in names}
 
 
 # ---- Labels
@@ -191,8 +206,13 @@ def audit_frame(task: Task) -> dict[str, list[tuple[str, str]]]:
 
 def labels(labelling_pass: str) -> list[Mapping[str, Any]]:
     """All labels of a pass that were taken in, by batch."""
+    return [row for _, row in placed_labels(labelling_pass)]
+
+
+def placed_labels(labelling_pass: str) -> list[tuple[str, Any]]:
+    """The same with the file and line of each."""
     files = sorted((DATA / "labels" / labelling_pass).glob("*.jsonl"))
-    return [row for file in files for _, row in natural100.rows_of(file)]
+    return [(f"{file}, line {n}", row) for file in files for n, row in natural100.rows_of(file)]
 
 
 def submit(arguments: argparse.Namespace) -> None:
@@ -214,6 +234,68 @@ def take(which: str, given: list[Mapping[str, Any]], task: Task, queries: list[s
         return store_labelling.take_s(given, task.frame, memories, queries)
     cells = audit_frame(task)
     return store_labelling.take_b(given, task.frame, {query: cells[query] for query in queries})
+
+
+# ---- What the labels give
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """All labels, checked: query -> its row in index.json, its units by short name, and the row of each pass."""
+
+    index: Mapping[str, Mapping[str, Any]]
+    units: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    passes: Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+    def cells(self) -> list[store_label_figures.Cell]:
+        """The cells of the frame with the label of both passes."""
+        required = required_units()
+        found = []
+        for query, entry in self.index.items():
+            by_a = {(m, u): value for m, u, value in self.passes["a"][query]["coverage"]}
+            for memory, unit, value in self.passes["b"][query]["cells"]:
+                store, row = entry["memories"][memory][0], self.units[query][unit]
+                needed = row["unit_id"] in required
+                labels_ = by_a.get((memory, unit), 0.0), value
+                found.append(store_label_figures.Cell(query, store, row["kind"], needed, *labels_))
+        return found
+
+
+def labelled_stores() -> Labelled:
+    """InputError, naming file, line and id, where a label file is not what the labellers handed in."""
+    index, by_id = loads((DATA / "index.json").read_text("utf-8")), units_by_query()
+    units = {query: by_id[entry["question_id"]] for query, entry in index.items()}
+    names = {query: (set(entry["memories"]), set(units[query])) for query, entry in index.items()}
+    rows = {name: placed_labels(name) for name in PASSES}
+    check_store_labels(names, rows)
+    passes = {name: {row["query"]: row for _, row in placed} for name, placed in rows.items()}
+    check_frame(rows["b"], frame_cells(passes["a"], names))
+    return Labelled(index, units, passes)
+
+
+def required_units() -> set[str]:
+    """Ids of the units that a question of natural100's adjudicated package requires."""
+    file = natural100.DATA / "adjudicated" / "queries.jsonl"
+    return {unit for _, row in natural100.rows_of(file) for unit in row["required_unit_ids"]}
+
+
+def assemble(arguments: argparse.Namespace) -> None:
+    found = labelled_stores()
+    assemble_into(DATA, found)
+    store_label_figures.write(DATA / "README.md", store_label_figures.blocks(found.cells(), found.index, STORES))
+
+
+def assemble_into(folder: Path, found: Labelled) -> None:
+    """Write coverage/STORE.jsonl and salience/STORE.jsonl of every store."""
+    ids = {query: {name: row["unit_id"] for name, row in units.items()} for query, units in found.units.items()}
+    a, b, s = (found.passes[name] for name in PASSES)
+    for store in STORES:
+        view = {"memory_view": VIEWS[store]} if store in VIEWS else {}
+        coverage = [store_labelling.coverage_row(e, store, a[q], b[q], ids[q]) for q, e in found.index.items()]
+        salience = [store_labelling.salience_row(e, store, s[q]) for q, e in found.index.items()]
+        for name, rows in (("coverage", coverage), ("salience", salience)):
+            lines = (json.dumps({**row, **view}, ensure_ascii=False) + "\n" for row in rows)
+            write_text(folder / name / f"{store}.jsonl", "".join(lines))
 
 
 if __name__ == "__main__":

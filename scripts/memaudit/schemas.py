@@ -682,7 +682,8 @@ DOWNSTREAM = _table(
 )
 
 # ---- stores: exported memory stores as they were read (stores/). instance_id: "" where the export names no example.
-# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON.
+# position: place of the row in the export; time_index: place in order of time; details: other metadata as JSON; n_*:
+# of the whole text, where `text` has a mark in place of a part that stands elsewhere.
 _time = pa.timestamp("us", "UTC")
 STORE_MEMORIES = _table(
     "store_memories",
@@ -707,6 +708,9 @@ STORE_MEMORIES = _table(
         "invalid_at": _time,
         "user_id": _str,
         "details": _str,
+        "n_words": _int,
+        "n_chars": _int,
+        "n_bytes": _int,
     },
 )
 # How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say
@@ -746,6 +750,7 @@ STORE_JUDGE = _table("store_judge", ("store", "what", "label", "judged"), {"stor
 # all memories, else those of one view alone. rule: of stores/pruning.py. union_opt: of the package with this store;
 # joint_opt: with all compared stores, null where it is in no comparison. A ratio is null where its optimum is 0 or not
 # proven. upper_exact is the proven best subset of the store; status of the best found where it is not proven: "limit".
+# labels: who says what memories cover.
 _STORE = {"suite": _str, "store": _str}
 STORE_SCORES = _table(
     "store_scores",
@@ -758,6 +763,7 @@ STORE_SCORES = _table(
         **_BUDGET,
         "view": _str,
         "rule": _str,
+        "labels": _str,
         "status": _str,
         "n_memories": _int,
         "n_selected": _int,
@@ -808,6 +814,7 @@ STORE_LOSSES = _table(
         **_SETTING,
         **_BUDGET,
         "rule": _str,
+        "labels": _str,
         "scale": _int,
         **dict.fromkeys(("optimum_int", "whole_int", "upper_int", "selected_int"), _int),
         **dict.fromkeys(_LOSSES, _float),
@@ -822,6 +829,7 @@ _LOST = {
     **_SETTING,
     **_BUDGET,
     "rule": _str,
+    "labels": _str,
     "unit_id": _str,
     "role": _str,
     "lost": _float,
@@ -859,6 +867,14 @@ STORE_VERDICTS = _table(
     },
     {f"drawn_{name}": _float for name in _LOSSES},
 )
+# What the verdicts are counted from: the mean losses over the examples under each draw of labels (draw: 0, 1, ...),
+# null where an optimum of the draw is not proven. judge: whose confusion the labels are drawn from.
+STORE_DRAWS = _table(
+    "store_draws",
+    ("suite", "store", "cost_model", "k", "saturation", "budget", "rule", "draw"),
+    {**_STORE, **_SETTING, **_BUDGET, "rule": _str, "judge": _str, "draw": _int},
+    dict.fromkeys(_LOSSES, _float),
+)
 
 # ---- analysis/{suite}/ of suites with exported stores
 STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost", "store_judges")
@@ -889,7 +905,8 @@ STORE_SUMMARY = _table(
     },
 )
 # Mean losses; largest: the largest of them; verdict: that, or `undecided` where a judge said what memories cover and
-# drawn labels do not bear it out (agreement: share of the draws that do, kappa: of the judge; null under labels);
+# drawn labels do not bear it out (agreement: share of the draws that do, unproven_draws: draws that agree with
+# nothing as an optimum is not proven, kappa: of the judge; null under labels);
 # verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is of;
 # missing_advice, ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
@@ -910,6 +927,7 @@ STORE_DIAGNOSIS = _table(
     {
         "agreement": _float,
         "draws": _int,
+        "unproven_draws": _int,
         "kappa": _float,
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}": _float for name in _LOSSES},
@@ -928,6 +946,6 @@ STORE_JUDGES = _table("store_judges", ("suite", "store", "what", "label", "judge
 STORE_MOST_LOST = _table(
     "store_most_lost",
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rank"),
-    {**_STORE, "labels": _str, "rank": _int, **_LOST},
+    {**_STORE, "rank": _int, **_LOST},
     {"kind": _str, "unit_text": _str, "store_best": _str},
 )

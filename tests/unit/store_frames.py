@@ -36,9 +36,11 @@ def frames(
             verdicts = None
             if store.judge:
                 constants = own | {"saturation": setting.saturation}
-                verdicts = verdict_rows([case], judged, losses, made.selections, constants, CAP1, k=1, draws=20)
+                verdicts = verdict_rows(
+                    [case], judged, losses, made.selections, constants, CAP1, k=1, draws=20
+                ).verdicts
             parts["store_diagnosis"].append(diagnosis(losses, scores, declared, verdicts))
-            parts["store_most_lost"].append(most_lost(lost, ["recency"], declared.labels))
+            parts["store_most_lost"].append(most_lost(lost.assign(labels=declared.labels), ["recency"]))
         costs = {setting.cost_model: words for setting in settings}
         of_costs = dict.fromkeys(costs, budgets)
         parts["store_anatomy"].append(

@@ -11,7 +11,7 @@ from store_cases import PACKAGE, STORE, score, solved, words
 from test_store_union import stores
 
 from memaudit.check.compare import row_faults
-from memaudit.check.exported import EXACT, MemoryRow, prune, usable_rules
+from memaudit.check.exported import EXACT, MemoryRow, candidate_rows, prune, usable_rules
 from memaudit.check.ledger import Example, Found, Ledger, Optima, UnitRow, score_row
 from memaudit.check.model import curve
 from memaudit.check.plan import StorePlan
@@ -21,9 +21,11 @@ from memaudit.check.store_means import advice_faults, diagnosis_rows, summary_ro
 from memaudit.check.worth import Meter
 from memaudit.errors import InputError
 from memaudit.objective import scale
+from memaudit.package import TextSize, build
 from memaudit.schemas import TABLES
+from memaudit.stores.model import Memory, Store
 from memaudit.stores.pruning import RULES
-from memaudit.stores.union import store_package, union
+from memaudit.stores.union import Labelled, store_package, union
 from memaudit.table_io import to_table
 from strategies import packages
 
@@ -31,12 +33,18 @@ CONSTANTS = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "sat
 PLAN = StorePlan("s", "talks", {"words": "words"}, "", None, False, "labels", False, (1000, 0), ())
 
 
+SIZES = ("n_words", "n_chars", "n_bytes")
+
+
 def rows_of(store):
-    fields = [f for f in MemoryRow.__dataclass_fields__ if f not in ("store", "group_id", "time_index")]
+    fields = [f for f in MemoryRow.__dataclass_fields__ if f not in ("store", "group_id", "time_index", *SIZES)]
     return [
-        MemoryRow(store=store.store.name, group_id=m.group, time_index=i, **{f: getattr(m, f) for f in fields})
+        MemoryRow(
+            store=store.store.name, group_id=m.group, time_index=i, **{f: getattr(m, f) for f in fields},
+            **dict(zip(SIZES, m.size or (None, None, None), strict=True)),
+        )
         for i, m in enumerate(store.store.memories)
-    ]
+    ]  # fmt: skip
 
 
 def example_of(package, store):
@@ -107,6 +115,15 @@ def scored(budget):
         at | score_row(example, optima, "", "recency", "optimal", chosen),
         at | Ledger(example, optima).loss_row("recency", chosen),
     )
+
+
+def test_a_text_that_stands_elsewhere_counts_by_its_size():
+    part = Memory("m", "content: [9 words that stand elsewhere]", 0, "m", size=TextSize(10, 60, 61))
+    store = Labelled(Store("s", "amem", None, (part,)))
+    (row,) = candidate_rows(rows_of(store), 0, "words")
+    made = store_package(build("talks", "q", "base", None, [], [], {}, []), store, words).package.visible
+    assert (row["cost"], row["text"]) == (10, None) == (made.cost[0], made.text[0])
+    assert tuple(row[name] for name in SIZES) == made.size[0]
 
 
 def test_means_of_one_example_are_its_numbers():

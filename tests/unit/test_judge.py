@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memaudit.errors import InputError
-from memaudit.package import Unit, build
+from memaudit.package import TextSize, Unit, build
 from memaudit.stores.judge import (
     FAR,
     FEATURES,
@@ -185,6 +185,12 @@ def test_a_unit_without_text_is_refused():
         judge_store(store(Memory("m", "t", 0, "m")), package((Unit("u", 1.0), UNITS[0])), PROXY)
     with pytest.raises(InputError, match="unit u has no text"):
         PROXY.coverage("t", [Unit("u", 1.0)])
+
+
+def test_a_memory_of_which_a_part_stands_elsewhere_is_refused():
+    part = Memory("m", "content: [9 words that stand elsewhere]", 0, "m", size=TextSize(10, 60, 60))
+    with pytest.raises(InputError, match="a part of memory m stands elsewhere, so there is no whole text to judge"):
+        judge_store(store(part), package(), PROXY)
 
 
 class Same(Judge):

@@ -104,6 +104,21 @@ def test_the_prose_of_card_and_readme_is_true_of_the_files():
         assert sum(pair == (1, 0.5) for pair in moved) > 50 and (0.5, 1) not in moved  # "always from full to half"
 
 
+def test_what_the_readme_says_of_the_demonstration_is_true_of_its_losses():
+    lines = [line.strip("| ").split(" | ") for line in figures.losses_table().splitlines()[2:]]
+    rows = {(kept_by, int(b)): tuple(map(float, numbers)) for kept_by, b, *numbers in lines}
+    assert len(rows) == 10
+    for opt, kept, *losses in rows.values():
+        assert sum(losses) == pytest.approx(opt - kept, abs=0.03)  # of rounded figures
+    largest = {key: max(range(3), key=losses.__getitem__) for key, (_, _, *losses) in rows.items()}
+    assert {largest[rule, 20] for rule in ("Newest first", "Salience")} == {1}
+    assert {largest["Newest first", b] for b in (40, 80)} == {2}
+    assert all(rows["Salience", b][4] <= 0.05 for b in (40, 80))
+    for budget in (80, 160, 320):
+        missing, *others = rows["Salience", budget][2:]
+        assert missing > 0 and others == [0, 0]
+
+
 def test_corrections_do_not_contradict_each_other(labels):
     values: dict[tuple, set] = {}
     for row in labels["corrections"]:

@@ -13,6 +13,7 @@ import pytest
 
 from memaudit.errors import InputError
 from memaudit.natural.conversations_io import load_examples
+from memaudit.package import size_of
 from memaudit.stores.ingest_io import read_stores
 from memaudit.stores.model import IngestOptions
 
@@ -53,21 +54,23 @@ def test_each_system_has_the_examples_drawn(system):
     assert {file.stem for file in (STORES / f"{system}-scripted").iterdir()} == set(prepare.drawn_examples())
 
 
-@pytest.mark.parametrize("system", ("mem0", "letta"))
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_every_export_is_read_whole(system):
     for one in read_stores(STORES / f"{system}-scripted", IngestOptions(strict=False)):
         assert one.report.system == system
         assert len(one.store.memories) >= 2
         assert not one.report.partial
-        dated = one.store.memories if system == "mem0" else [m for m in one.store.memories if m.view == "archival"]
+        dated = one.store.memories if system != "letta" else [m for m in one.store.memories if m.view == "archival"]
         assert all(memory.time for memory in dated)
         assert set(one.report.skipped) <= {"history: ADD", "no text"}
 
 
-def test_notes_without_their_text_are_passed_over_and_counted():
+def test_notes_ship_without_their_text_and_have_its_size():
     for one in read_stores(STORES / "amem-scripted"):
-        assert one.report.kept == 0
-        assert one.report.skipped == {"no text": one.report.read}
+        assert one.report.kept == one.report.read == len(one.store.memories)
+        for memory in one.store.memories:
+            assert re.match(r"content: \[\d+ words that stand elsewhere\]\ncontext: ", memory.text)
+            assert memory.size.words > len(memory.text.split())
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -116,6 +119,10 @@ def test_notes_are_filled_in(examples, tmp_path):
         assert not one.report.skipped
         assert all(memory.time for memory in one.store.memories)
         notes = json.loads((tmp_path / f"{one.store.instance_id}.json").read_text("utf-8"))
+        (shipped,) = read_stores(STORES / "amem-scripted" / f"{one.store.instance_id}.json", IngestOptions(view="both"))
+        for full, as_shipped in zip(one.store.memories, shipped.store.memories, strict=True):
+            assert size_of(full.text) == as_shipped.whole_size
+            assert (as_shipped.size is None) == (full.view == "metadata") == (full.text == as_shipped.text)
         said = [t.content for s in by_id[one.store.instance_id].sessions for t in s.turns if t.role == "user"]
         assert sorted("\n".join(note["content"] for note in notes).split("\n")) == sorted("\n".join(said).split("\n"))
 

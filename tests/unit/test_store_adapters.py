@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memaudit.errors import InputError
+from memaudit.package import size_of
 from memaudit.stores.adapters import ADAPTERS
 from memaudit.stores.ingest import Document, ingest, match
 from memaudit.stores.ingest_io import memory_columns, read_stores, report_columns
@@ -171,6 +172,38 @@ def test_amem_metadata_is_cut():
     assert counts == {"context": 80, "keywords": 12, "tags": 12, "links": 8}
     (full,) = one([note]).store.memories
     assert full.text.count("k1, ") == 1 and "k19" in full.text and "l0" not in full.text
+
+
+def elsewhere(**changes):
+    return {
+        "id": "n", "content": "", "context": "About hens.", "keywords": [], "links": [],
+        "content_from": {"n_words": 3, "n_chars": 13, "n_bytes": 14} | changes,
+    }  # fmt: skip
+
+
+def test_a_note_whose_content_stands_elsewhere_has_its_size():
+    found = one([elsewhere()], view="both")
+    full, metadata = found.store.memories
+    assert full.text == "content: [3 words that stand elsewhere]\ncontext: About hens."
+    assert full.size == full.whole_size == size_of("content: Ei H\u00fchner da.\ncontext: About hens.")
+    assert metadata.size is None and metadata.whole_size == size_of("context: About hens.")
+    assert found.report.notes == {"notes whose content stands elsewhere, known by its counts": 1}
+    assert found.report.warnings == {}
+    assert texts(one([elsewhere() | {"content": "Hens."}])) == ["content: Hens.\ncontext: About hens."]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"n_words": "3"}, {"n_words": True}, {"n_bytes": -1}, {"n_chars": 1}, {"n_bytes": 2**40}]
+)
+def test_counts_that_cannot_be_are_no_content(changes):
+    found = one([elsewhere(**changes)])
+    assert found.store.memories == () and found.report.skipped == {"no text": 1}
+    assert list(found.report.warnings) == ["unreadable content_from"]
+
+
+def test_an_empty_content_elsewhere_is_no_text():
+    found = one([elsewhere(n_words=0, n_chars=0, n_bytes=0), elsewhere() | {"content_from": []}])
+    assert found.store.memories == () and found.report.skipped == {"no text": 2}
 
 
 def test_amem_times():

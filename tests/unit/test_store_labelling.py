@@ -2,15 +2,18 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from memaudit.errors import InputError
 from memaudit.natural import labelling, store_labelling
 from memaudit.natural.conversations import parse_examples
 from memaudit.natural.store_labelling import StoredMemory
-from memaudit.stores.ingest_io import read_stores
+from memaudit.stores.ingest_io import read_labels, read_stores
+from memaudit.stores.labels import coverage_of, with_salience
 
 REPOSITORY = Path(__file__).parents[2]
 STORES = REPOSITORY / "data" / "natural100" / "stores"
@@ -165,10 +168,6 @@ def test_the_index_names_every_memory_that_ships_once():
     named = [(q["question_id"], *pair) for q in index.values() for pair in q["memories"].values()]
     held = []
     for store in tool.STORES:
-        for file in sorted((STORES / store).glob("*.json")):
-            content = json.loads(file.read_text("utf-8"))
-            if isinstance(content, list):  # A-Mem's notes, whose texts do not ship
-                held += [(file.stem, store, note["id"]) for note in content]
         for one in read_stores(STORES / store):
             held += [(one.store.instance_id, store, m.memory_id) for m in one.store.memories]
     assert sorted(named) == sorted(held) and len(index) == 30
@@ -183,6 +182,105 @@ def test_both_passes_of_coverage_were_told_the_same_rule():
     texts = [(STORES / "instructions" / f"{name}.md").read_text("utf-8") for name in ("a", "b")]
     rules = [text[text.index("**Coverage** of a unit") : text.index("**Own words.**")] for text in texts]
     assert rules[0] == rules[1]
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    return tool.labelled_stores()
+
+
+def rows_of(kind, store):
+    return [json.loads(line) for line in (STORES / kind / f"{store}.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_the_label_files_of_stores_are_what_the_labels_give(labelled, tmp_path):
+    tool.assemble_into(tmp_path, labelled)
+    made = sorted(p.relative_to(tmp_path) for p in tmp_path.rglob("*.jsonl"))
+    assert len(made) == 2 * len(tool.STORES)
+    for file in made:
+        assert (tmp_path / file).read_bytes() == (STORES / file).read_bytes(), file
+
+
+@pytest.mark.parametrize("store", tool.STORES)
+def test_every_memory_that_ships_has_labels_and_a_salience(store):
+    coverage, salience = (read_labels(STORES / kind / f"{store}.jsonl") for kind in ("coverage", "salience"))
+    for one in read_stores(STORES / store):
+        found = coverage_of(one.store, coverage, "combined")
+        assert (found.unlabelled, found.stale, found.repeats) == ((), (), 0)
+        assert all(m.salience is not None for m in with_salience(one.store, salience, "combined").memories)
+
+
+def test_the_second_pass_counts_on_the_frame_and_the_first_elsewhere(labelled):
+    index, a, b = labelled.index, *(labelled.passes[name] for name in ("a", "b"))
+    for store in tool.STORES:
+        for query, row in zip(index, rows_of("coverage", store), strict=True):
+            ids = {name: i for name, (of, i) in index[query]["memories"].items() if of == store}
+            units = {name: unit["unit_id"] for name, unit in labelled.units[query].items()}
+            audited = {(ids[m], units[u]): v for m, u, v in b[query]["cells"] if m in ids}
+            first = {(ids[m], units[u]): v for m, u, v in a[query]["coverage"] if m in ids}
+            given = {(e["memory_id"], e["unit_id"]): e for e in row["coverage_edges"]}
+            assert row["instance_id"] == index[query]["question_id"] and audited.keys() <= given.keys()
+            for cell, edge in given.items():
+                assert edge["coverage"] == audited.get(cell, 0) and edge["a"] == first.get(cell, 0)
+                assert edge.get("b") == audited.get(cell)
+
+
+def test_a_memory_without_a_cell_on_the_frame_gets_one_zero():
+    entry = {"question_id": "q", "memories": {"m1": ["x", "i"], "m2": ["x", "j"], "m3": ["y", "k"]}}
+    a, b = {"coverage": [["m1", "S001.u2", 0.5]]}, {"cells": [["m1", "S001.u2", 1.0], ["m3", "S001.u1", 0.0]]}
+    units = {"S001.u1": "q::1", "S001.u2": "q::2"}
+    row = store_labelling.coverage_row(entry, "x", a, b, units)
+    assert row["coverage_edges"] == [
+        {"memory_id": "i", "unit_id": "q::2", "coverage": 1.0, "a": 0.5, "b": 1.0},
+        {"memory_id": "j", "unit_id": "q::1", "coverage": 0.0, "a": 0.0},
+    ]
+    scores = {"m1": 1, "m2": 0.2, "m3": 0}
+    assert store_labelling.salience_row(entry, "x", {"scores": scores})["scores"] == {"i": 1, "j": 0.2}
+
+
+def test_the_readme_states_the_tables_of_the_labels(labelled):
+    text = (STORES / "README.md").read_text("utf-8")
+    content = tool.store_label_figures.blocks(labelled.cells(), labelled.index, tool.STORES)
+    for name, block in content.items():
+        assert f"<!-- {name} -->\n{block}\n<!-- end of {name} -->" in text, name
+
+
+def with_first(**values):
+    return lambda lines: [json.dumps(json.loads(lines[0]) | values), *lines[1:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("a/batch_01", lambda rows: [rows[0][:50], *rows[1:]], "a/batch_01.jsonl, line 1: no JSON"),
+        ("a/batch_02", lambda rows: rows[1:], r"labels/a: query Q040 has no row \(1 have none\)"),
+        (
+            "a/batch_01",
+            with_first(coverage=[["m99", "S011.u1", 1]]),
+            "line 1: query Q006: coverage: memory 'm99' is not",
+        ),
+        ("a/batch_01", with_first(coverage=[["m1", "S011.u9", 1]]), "coverage: unit 'S011.u9' is not known"),
+        ("a/batch_01", with_first(coverage=[["m1", "S011.u1"]]), r"not \[memory, unit, value\]"),
+        ("a/batch_01", with_first(coverage=[["m1", "S011.u1", 1]] * 2), "coverage: m1 S011.u1 stands twice"),
+        ("a/batch_01", with_first(coverage=[]), r"b/batch_01.jsonl, line 1: query Q006: cell \S+ \S+ is labelled or"),
+        ("b/batch_01", with_first(cells=[["m1", "S011.u1", 0.7]]), "value 0.7 of m1, S011.u1 is none of"),
+        ("b/batch_03", with_first(cells=[]), r"b/batch_03.jsonl, line 1: query \S+: cell"),
+        ("b/batch_03", with_first(query="Q006"), "batch_03.jsonl, line 1: query Q006 stands already at"),
+        ("b/batch_01", with_first(query="Q001"), "line 1: query 'Q001' is not known here"),
+        ("s/batch_01", with_first(scores=None), "line 1: scores is no dict"),
+        ("s/batch_01", with_first(scores={}), "query Q006: scores: memory m1 has none"),
+        ("s/batch_01", with_first(scores={"m1": 1.5}), "scores: 1.5 of m1 is no number from 0 to 1"),
+        ("s/batch_01", with_first(scores={"m0": 1}), "scores: memory 'm0' is not known"),
+    ],
+)
+def test_damaged_label_files_are_named(tmp_path, monkeypatch, name, change, says):
+    shutil.copytree(STORES / "labels", tmp_path / "labels")
+    shutil.copy(STORES / "index.json", tmp_path)
+    monkeypatch.setattr(tool, "DATA", tmp_path)
+    file = tmp_path / "labels" / f"{name}.jsonl"
+    file.write_text("".join(f"{line}\n" for line in change(file.read_text("utf-8").splitlines())), "utf-8")
+    with pytest.raises(InputError, match=says):
+        tool.labelled_stores()
 
 
 @needs_source

@@ -13,10 +13,10 @@ from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, us
 from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
-from memaudit.package import Candidate, build
+from memaudit.package import Candidate, TextSize, build
 from memaudit.stores.labelled import labelled_stores, refuse_strange_units
 from memaudit.stores.labels import labels
-from memaudit.stores.model import Ingest, IngestReport, Store
+from memaudit.stores.model import Ingest, IngestReport, Memory, Store
 from memaudit.stores.tables_io import read_labelled, write_labelled
 from memaudit.stores.union import Labelled, union
 from memaudit.stores.unions import union_suite
@@ -172,9 +172,24 @@ def test_labelled_stores_come_back_from_their_tables(tmp_path):
     assert read_labelled(tmp_path) == dict(made.stores)
 
 
+def test_the_size_of_a_text_that_stands_elsewhere_comes_back(tmp_path):
+    part = Memory("m1", "content: [9 words that stand elsewhere]", 0, "m1", view="full", size=TextSize(10, 50, 51))
+    found = [ingest(Store("s", "amem", "q", (part, Memory("m2", "t", 1, "m2", view="full"))))]
+    made = labelled_stores(found, ["q"], given_labels(("m1", "new", 1)), name="s")
+    write_labelled(tmp_path, made)
+    assert (
+        read_labelled(tmp_path) == dict(made.stores)
+        and read_labelled(tmp_path)["q"].store.memories[0].size == part.size
+    )
+
+
 def test_labels_of_another_store_or_package_are_refused():
     with pytest.raises(InputError, match="f: no row is of a memory of store s; it labels x, and the store holds m1"):
         labelled_stores([ingest(STORE.store)], ["q"], given_labels(("x", "new", 1)), name="s")
+    of_full = given_labels(("m1", "new", 1))
+    of_full.rows["q"][0][1]["memory_view"] = "full"
+    with pytest.raises(InputError, match="f: its rows are of other views of store s than the one that is read"):
+        labelled_stores([ingest(STORE.store)], ["q"], of_full, name="s")
     made = labelled_stores([ingest(STORE.store)], ["q"], given_labels(("m1", "other", 1)), name="s")
     with pytest.raises(InputError, match="example q: the coverage of memory m1 names unit 'other'"):
         refuse_strange_units(made, {"q": ["new"]}, "s")

@@ -59,7 +59,7 @@ def test_the_cells_are_the_numbers():
     rows = cells("external_denominators").set_index(["Kept by", "B"])
     assert rows.loc[("Newest first", "8"), "F"] == "1.000"
     assert rows.loc[("Newest first", "8"), "Union ratio"] == "0.400 [0.400, 0.400]"
-    assert rows.loc[("Newest first", "8"), "Joint ratio"] == "n/a"
+    assert "Joint ratio" not in rows
     told = cells("store_diagnosis").set_index("B")
     assert told.loc["8", "Missing"] == "1.500 (stale 0.500)" and told.loc["8", "Largest loss"] == "Missing"
     assert told.loc["4", "Largest loss"] == "Selection"
@@ -74,12 +74,35 @@ def test_the_cells_are_the_numbers():
     assert "Scored examples without a store, left out: 2 of alpha, 2 of zeta." in notes
 
 
+def test_stores_that_are_compared_have_a_joint_ratio():
+    summary = SHOWN.frames["store_summary"]
+    joint = {"joint_n": 1, "joint_ratio": 0.25, "joint_ratio_low": 0.25, "joint_ratio_high": 0.25}
+    compared = summary.assign(**{name: summary["store"].eq("zeta") * value for name, value in joint.items()})
+    shown = Results(SHOWN.info, {**SHOWN.frames, "store_summary": compared})
+    document = make(shown, "external_denominators", "talks")
+    assert set(document.sections[0].frame["Joint ratio"]) == {"0.250 [0.250, 0.250]"}
+    assert any(note.startswith("Joint ratio: F / OPT") for note in document.notes)
+
+
+def test_budgets_of_the_anatomy_stand_in_order():
+    frame = SHOWN.frames["store_anatomy"]
+    wider = frame[frame["name"] == "B = 8"].assign(name="B = 16")
+    shown = Results(SHOWN.info, {**SHOWN.frames, "store_anatomy": pd.concat([wider, frame])})
+    rows = make(shown, "store_anatomy", "talks").sections[0].frame
+    fits = rows[rows["What"] == "Share of memories that fit"]["Which"]
+    assert list(fits) == ["B = 4", "B = 8", "B = 16"]
+
+
 def test_costs_side_by_side():
     both = results(StoreInfo("zeta"), settings=(Setting("declared"), WORDS))
     summary = both.frames["store_summary"]
     mixed = summary.assign(cost_model="declared")
     shown = Results(both.info, {**both.frames, "store_summary": pd.concat([summary, mixed])})
-    frame = make(shown, "store_costs", "talks").sections[0].frame
+    document = make(shown, "store_costs", "talks")
+    frame = document.sections[0].frame
+    assert any("the paper's mixed setting" in note for note in document.notes)
+    same = Results(both.info, {**both.frames, "store_summary": summary})
+    assert not any("mixed" in note for note in make(same, "store_costs", "talks").notes)
     assert list(frame.columns) == ["Kept by", "Budget", "declared, memories words", "words"]
     assert frame.set_index(["Kept by", "Budget"]).loc[("Newest first", "8"), "words"] == "0.400 (0.667)"
 

@@ -215,6 +215,14 @@ def test_names_and_units_that_do_not_fit():
     assert union(PACKAGE, [plain], words).visible.time_index.tolist() == [5, 6]
 
 
+def test_a_memory_of_which_a_part_stands_elsewhere_costs_what_it_measures():
+    part = Memory("a", "content: [9 words that stand elsewhere]", 0, "a", size=TextSize(10, 60, 61))
+    visible = union(PACKAGE, [Labelled(Store("s", "amem", None, (part, memory("b", 2, 1))))], words).visible
+    found = dict(zip(visible.candidate_ids, zip(visible.text, visible.size, visible.cost, strict=True), strict=True))
+    assert found["store:s::a"] == (None, TextSize(10, 60, 61), 10)
+    assert found["store:s::b"][1:] == (None, 2)
+
+
 def test_losses_of_different_stores_are_refused():
     with pytest.raises(ValueError, match="not of one store"):
         losses(Fraction(1), Fraction(1), Fraction(0), Fraction(1))

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from store_cases import CONSTANTS, PACKAGE, STORE, judged_case, memory, score, words
 
+from memaudit.analysis import store_verdicts
 from memaudit.analysis.store_scores import case
 from memaudit.analysis.store_summary import Declared, diagnosis
 from memaudit.analysis.store_verdicts import seed_of, verdict_rows
@@ -17,6 +18,7 @@ from memaudit.errors import InputError
 from memaudit.objective import CAP1
 from memaudit.package import Unit, build
 from memaudit.schemas import TABLES
+from memaudit.solve.frontier import frontier
 from memaudit.stores import judge_io, judge_verdict
 from memaudit.stores.judge import FULL, LEVELS, ROW_LEVEL, ROWS, Judged
 from memaudit.stores.judge_io import judge_hash, judge_named
@@ -41,7 +43,7 @@ def rows(judge=None, cases=None, judged=None, budgets=(8, 4), **options):
     one, own = judged_case(judge)
     options = {"k": 1, "draws": 40} | options
     found = verdict_rows(cases or [one], judged or own, made.losses, made.selections, CONSTANTS, CAP1, **options)
-    return made, found
+    return made, found.verdicts
 
 
 def test_a_sure_judges_verdicts_are_the_diagnosis_of_its_labels():
@@ -86,14 +88,33 @@ def test_examples_are_averaged_draw_by_draw():
     kept = pd.concat([made.selections, more.selections])
     judged = judged | {"r": Judged({}, {}, judged["q"].judge)}
     both = [one, empty]
-    found = verdict_rows(both, judged, stored, kept, CONSTANTS, CAP1, k=1, draws=60).iloc[0]
+    found = verdict_rows(both, judged, stored, kept, CONSTANTS, CAP1, k=1, draws=60).verdicts.iloc[0]
     own = {(8, "recency"): [0, 1]}
     q = drawn_losses(one.union, one.stored, one.store, judged["q"], own, draws=60, seed=seed_of(0, "s", "q"))
     means = [(float(x.missing) + 1.5) / 2 for x in q[8, "recency"]]  # r's store is empty: gone and tea are missing
     assert found["n"] == 2 and found["drawn_missing"] == pytest.approx(sum(means) / 60)
     assert len({x.missing for x in q[8, "recency"]}) > 0
-    turned = verdict_rows(both[::-1], judged, stored, kept, CONSTANTS, CAP1, k=1, draws=60).iloc[0]
+    turned = verdict_rows(both[::-1], judged, stored, kept, CONSTANTS, CAP1, k=1, draws=60).verdicts.iloc[0]
     assert turned.to_dict() == found.to_dict()
+
+
+def test_what_one_example_gave_up_is_not_tried_on_others(monkeypatch):
+    asked = []
+
+    def given_up(both, alone, store, judged, kept, *, draws, **_):
+        asked.append(sorted(kept))
+        nothing = Losses(*[Fraction(0)] * 3)
+        return {key: [None if key[0] == 8 else nothing] * draws for key in kept}
+
+    monkeypatch.setattr(store_verdicts, "drawn_losses", given_up)
+    one, judged = judged_case(source())
+    other = replace(one, union=replace(one.union, package_id="r"))
+    made = score(PACKAGE, STORE, (8, 4))
+    stored, kept = (pd.concat([f, f.assign(package_id="r")]) for f in (made.losses, made.selections))
+    judged = judged | {"r": judged["q"]}
+    found = verdict_rows([one, other], judged, stored, kept, CONSTANTS, CAP1, k=1).verdicts.set_index("budget")
+    assert asked == [[(4, "recency"), (8, "recency")], [(4, "recency")]]
+    assert found["unproven_draws"].to_dict() == {4: 0, 8: 200} and found["n"].eq(2).all()
 
 
 def test_draws_do_not_depend_on_budgets_rules_or_company_but_on_the_example():
@@ -118,7 +139,7 @@ def test_what_is_no_memory_of_the_store_is_refused():
 def test_an_optimum_that_is_not_proven_agrees_with_nothing(monkeypatch):
     tried = []
 
-    def unproven(instances, budgets, k):
+    def unproven(instances, budgets, k, work):
         tried.append(len(instances))
         return [dict.fromkeys(budgets) for _ in instances]
 
@@ -128,6 +149,36 @@ def test_an_optimum_that_is_not_proven_agrees_with_nothing(monkeypatch):
     assert drawn[8, "recency"] == [None] * 200 and sum(tried) < 2 * 200  # the rest is not tried
     found = conclude(Losses(Fraction(1), Fraction(0), Fraction(0)), drawn[8, "recency"], source())
     assert (found.verdict, found.share, found.unproven, found.mean) == ("undecided", 0, 200, None)
+
+
+def test_a_draw_beyond_its_work_is_left_and_the_diagnosis_says_why(monkeypatch):
+    """Every optimum needs the curve, and none has the work for it: each budget is given up after some draws."""
+    monkeypatch.setattr(judge_verdict, "quick_nodes", lambda candidates: 0)
+    monkeypatch.setattr(judge_verdict, "DRAW_WORK", 1)
+    tried = []
+    monkeypatch.setattr(judge_verdict, "frontier", lambda *given: tried.append(given[-1]) or frontier(*given))
+    made, found = rows(source(), cases=[judged_case(source())[0]], draws=200)
+    assert set(tried) == {1} and len(tried) < 2 * 2 * 100
+    hard = found[found["unproven_draws"] > 40]
+    assert len(hard) and hard["verdict"].eq("undecided").all()
+    told = diagnosis(made.losses, made.scores, Declared("words", labels="stated"), found).set_index("budget")
+    budget = int(hard["budget"].iloc[0])
+    assert f"{hard['unproven_draws'].iloc[0]} are too large to prove or not tried" in told.loc[budget, "verdict_text"]
+
+
+def test_a_budget_that_cannot_be_decided_is_tried_no_more(monkeypatch):
+    tried = []
+
+    def half(instances, budgets, k, work):
+        tried.append(list(budgets))
+        return [{b: None if b == 8 else Fraction(1) for b in budgets} for _ in instances]
+
+    monkeypatch.setattr(judge_verdict, "_optima", half)
+    one, judged = judged_case(source())
+    kept = {(4, "recency"): [0], (8, "recency"): [0]}
+    drawn = drawn_losses(one.union, one.stored, one.store, judged["q"], kept, draws=200)
+    assert drawn[8, "recency"] == [None] * 200 and None not in drawn[4, "recency"]
+    assert tried[0] == [4, 8] and tried[-1] == [4] and sum(8 in budgets for budgets in tried) < 10
 
 
 def test_the_curve_decides_where_the_short_search_does_not(monkeypatch):

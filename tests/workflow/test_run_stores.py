@@ -189,6 +189,9 @@ def test_verify_checks_the_unions_and_finds_nothing_left_over(finished):
 # ---- tampering with what stores bring: every column of every table, one value each
 
 READ = ["store_memories", "ingest", "store_coverage"]
+# Of a store that a judge labelled.
+JUDGED = ["store_judged", "store_judge"]
+DRAWN = {"store_verdicts": "verdicts", "store_draws": "draws"}
 SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
 SCORED |= {"store_lost_units": "lost_units"}
 # Nothing depends on these, or (order of the export, salience) not always.
@@ -198,7 +201,7 @@ FREE = {"invalid_at", "superseded_by", "user_id", "details", "position", "native
 @pytest.fixture(scope="module")
 def verified(finished):
     """Check all stores, by suites and unions that were verified once."""
-    results, how = finished / "results", How("cp_sat", False, None, True, lambda line: None)
+    results, how = finished / "results", How("cp_sat", False, None, True, lambda line: None, draw_solves=8)
     config = json.loads((results / "manifest.json").read_text())["config"]
     plans, definitions = plans_of_manifest(config), definitions_of_manifest(config)
     runs = {s: SuiteRun(results, s, plans, definitions, Report(), {}, how) for s in plans}
@@ -216,6 +219,10 @@ def verified(finished):
 def path_of(results, table):
     if table in READ:
         return results / "stores" / "mem0" / f"{table}.parquet"
+    if table in JUDGED:
+        return results / "stores" / "guess" / f"{table}.parquet"
+    if table in DRAWN:
+        return results / "stores" / "guess" / "words" / "k1.cap1" / f"{DRAWN[table]}.parquet"
     if table in SCORED:
         return results / "stores" / "mem0" / "words" / "k1.cap1" / f"{SCORED[table]}.parquet"
     return results / "analysis" / "released" / f"{table}.parquet"
@@ -243,11 +250,13 @@ def tampered(table, column):
 
 def test_untampered_stores_pass(verified):
     report = verified()
-    assert report.counts["stores"] == 3 and report.counts["store_rows"] > 300
+    assert report.counts["stores"] == 4 and report.counts["store_rows"] > 300
     assert not report.faults and not report.unreadable and not report.left_over
+    # Three memories of two examples; in each of two settings 8 solves: two draws of both examples, two optima each.
+    assert report.counts["judged_memories"] == 2 and report.counts["draws"] == 4 and not report.counts["draws_limit"]
 
 
-@pytest.mark.parametrize("name", [*READ, *SCORED, *STORE_TABLES])
+@pytest.mark.parametrize("name", [*READ, *JUDGED, *SCORED, *DRAWN, *STORE_TABLES])
 def test_a_changed_value_is_noticed(finished, verified, name):
     path = path_of(finished / "results", name)
     before, table = path.read_bytes(), pq.read_table(path)
@@ -260,13 +269,15 @@ def test_a_changed_value_is_noticed(finished, verified, name):
         path.write_bytes(before)
         told = report.faults + report.unreadable
         assert told, column
-        if name not in READ and column not in TABLES[name].key:
+        if name in ("store_judged", "store_judge"):
+            assert any(line.startswith(f"{path}: ") for line in told), told
+        elif name not in READ and column not in TABLES[name].key:
             assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in told), told
         elif name not in READ:
             assert any(line.startswith(f"{path}: row ") and "does not belong here" in line for line in told), told
 
 
-@pytest.mark.parametrize("name", [*SCORED, *STORE_TABLES])
+@pytest.mark.parametrize("name", [*SCORED, *DRAWN, *STORE_TABLES])
 def test_a_row_less_is_noticed(finished, verified, name):
     path = path_of(finished / "results", name)
     before, table = path.read_bytes(), pq.read_table(path)

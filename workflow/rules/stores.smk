@@ -239,6 +239,7 @@ rule score_store:
         suite=lambda w: CONFIG.stores[w.store].suite,
         union=lambda w: of_store(w.store),
         rules=lambda w: CONFIG.stores[w.store].rules,
+        labels=lambda w: CONFIG.stores[w.store].judge or "labels",
         memory_cost=lambda w: memory_cost_at(w.store, w.cost_model),
         setting=lambda w: CONFIG.problem_part(setting_of_store(w), []),
         budgets=lambda w: CONFIG.budget_specs(CONFIG.stores[w.store].suite),
@@ -260,7 +261,8 @@ rule store_verdicts:
         selections=OUT + "/stores/" + STORE_SETTING + "/selections.parquet",
         losses=OUT + "/stores/" + STORE_SETTING + "/losses.parquet",
     output:
-        OUT + "/stores/" + STORE_SETTING + "/verdicts.parquet",
+        verdicts=OUT + "/stores/" + STORE_SETTING + "/verdicts.parquet",
+        draws=OUT + "/stores/" + STORE_SETTING + "/draws.parquet",
     params:
         suite=lambda w: CONFIG.stores[w.store].suite,
         skip_empty=lambda w: CONFIG.stores[w.store].skip_empty,

@@ -23,6 +23,7 @@ from ..pools import BUILT_IN as POOLS
 from ..schemas import TABLES
 from ..solve.stage import instances_of
 from ..stores.judge_verdict import LOSSES
+from ..stores.labelled import LABELS
 from ..stores.model import Store
 from ..stores.pruning import RULES
 from ..stores.union import Labelled, StorePackage, losses, store_package
@@ -119,11 +120,12 @@ def score_store(
     constants: Mapping[str, object],
     budgets: Mapping[int, str],
     saturation: Saturation,
+    labels: str = LABELS,
 ) -> StoreScores:
     """Every rule at every budget (`budgets`: amount -> spelling), with losses.
 
-    `constants`: suite, store, cost_model, k, saturation of the rows. Raises InputError where optima and packages do
-    not belong together.
+    `constants`: suite, store, cost_model, k, saturation of the rows; `labels`: who says what memories cover. Raises
+    InputError where optima and packages do not belong together.
     """
     unions = [c.union for c in cases]
     instances = instances_of(unions, POOLS["full"], saturation)
@@ -151,7 +153,9 @@ def score_store(
                 parts["lost"].append(pd.DataFrame(ledger.lost(chosen)).assign(**of_rule))
     tables = {"scores": "store_scores", "selections": "store_selections", "losses": "store_losses"}
     tables |= {"lost": "store_lost_units"}
-    return StoreScores(**{name: _joined(tables[name], frames) for name, frames in parts.items()})
+    joined = {name: _joined(tables[name], frames) for name, frames in parts.items()}
+    said = {name: frame.assign(labels=labels) for name, frame in joined.items() if name != "selections"}
+    return StoreScores(**joined | said)
 
 
 def _joined(table: str, frames: list[pd.DataFrame]) -> pd.DataFrame:

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from ..costs import DECLARED
-from ..package import size_of
 from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED
 from ..stores.labelled import LABELS
 from ..stores.model import TOMBSTONE
@@ -145,18 +144,22 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, float]:
     return out | {f"mean_{n}_invalidation": mean(part[f"{n}_invalidation"].to_numpy(float)) for n in LOSSES}
 
 
+# How sure the verdict on a judged store is.
+_SURE = ("agreement", "draws", "unproven_draws", "kappa")
+
+
 def _verdict(numbers: Mapping[str, float]) -> dict[str, object]:
     """The largest loss (ties: the earlier cause) of a store with labels."""
     largest = max(LOSSES, key=lambda name: (numbers[f"mean_{name}"], -LOSSES.index(name)))
     largest = largest if numbers[f"mean_{largest}"] > 0 else NO_LOSS
-    return {"largest": largest, "verdict": largest, "agreement": None, "draws": None, "kappa": None}
+    return {"largest": largest, "verdict": largest, **dict.fromkeys(_SURE)}
 
 
 def _judged_verdict(found: Mapping[str, object] | None, n: int) -> dict[str, object]:
     """The verdict on a store that was judged, by its row in schema STORE_VERDICTS."""
     if found is None or found["n"] != n:
         raise ValueError(f"verdict {found} for a diagnosis of {n} examples; verdicts and losses are not of one run")
-    return {name: found[name] for name in ("largest", "verdict", "agreement", "draws", "kappa")}
+    return {name: found[name] for name in ("largest", "verdict", *_SURE)}
 
 
 _CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection"}
@@ -167,7 +170,10 @@ def _verdict_text(told: Mapping[str, object], labels: str) -> str:
     lost = f"the store loses most to {_CAUSES[told['largest']]}" if told["largest"] != NO_LOSS else "nothing is lost"
     if told["agreement"] is None:
         return f"By its labels {lost}."
-    share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree; kappa {told['kappa']:.2f}"
+    share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    if told["unproven_draws"]:
+        share += f", {told['unproven_draws']} are too large to prove or not tried"
+    share += f"; kappa {told['kappa']:.2f}"
     if told["verdict"] != UNDECIDED:
         return f"By the {labels} {lost}: {share}."
     needed = f"{100 * MIN_SHARE:.0f} % and {MIN_KAPPA} are needed"
@@ -194,15 +200,15 @@ def _advice(numbers: Mapping[str, float], budget: int, rule: str, labels: str) -
     return out
 
 
-def most_lost(lost: pd.DataFrame, rules: Sequence[str], labels: str = LABELS) -> pd.DataFrame:
+def most_lost(lost: pd.DataFrame, rules: Sequence[str]) -> pd.DataFrame:
     """Schema STORE_MOST_LOST of the rows of one store in schema STORE_LOST_UNITS: of the diagnosed rule (out of
-    `rules`) the MOST_LOST units of most worth at each budget; ties by example, then unit. `labels`: whose they are."""
+    `rules`) the MOST_LOST units of most worth at each budget; ties by example, then unit."""
     rows = lost[lost["rule"] == diagnosed_rule(rules)] if len(lost) else lost
     if rows.empty:
         return pd.DataFrame()
     order = {**dict.fromkeys(_KEY, True), "lost": False, "package_id": True, "unit_id": True}
     rows = rows.sort_values(list(order), ascending=list(order.values()))
-    rows = rows.assign(rank=rows.groupby(_KEY).cumcount() + 1, labels=labels)
+    rows = rows.assign(rank=rows.groupby(_KEY).cumcount() + 1)
     return rows[rows["rank"] <= MOST_LOST].reset_index(drop=True)
 
 
@@ -253,14 +259,14 @@ def anatomy(
     for name, value in _validity(stores, invalidation):
         add("validity coverage", name, value)
     for cost_model, cost in costs.items():
-        amounts = [cost(size_of(memory.text)) for memory in memories]
+        amounts = [cost(memory.whole_size) for memory in memories]
         for name, value in _spread(amounts):
             add("cost of a memory", name, value, cost_model)
         for budget in sorted(set(budgets[cost_model])):
             if amounts:
                 share = sum(amount <= budget for amount in amounts) / len(amounts)
                 add("share of memories that fit", f"B = {budget}", share, cost_model)
-            whole = [sum(cost(size_of(m.text)) for m in one.store.memories) <= budget for one in stores.values()]
+            whole = [sum(cost(m.whole_size) for m in one.store.memories) <= budget for one in stores.values()]
             add("share of stores that fit", f"B = {budget}", sum(whole) / len(whole), cost_model)
     return pd.DataFrame(rows)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -24,6 +25,13 @@ BOUNDS = ("upper_exact", "upper_greedy")
 _NUMBERS = ("optimum_int", "whole_int", "upper_int", "selected_int")
 
 
+class Verdicts(NamedTuple):
+    """Rows in the schemas STORE_VERDICTS and STORE_DRAWS."""
+
+    verdicts: pd.DataFrame
+    draws: pd.DataFrame
+
+
 def verdict_rows(
     cases: Sequence[Case],
     judged: Mapping[str, Judged],
@@ -35,8 +43,8 @@ def verdict_rows(
     k: int,
     draws: int = DRAWS,
     seed: int = 0,
-) -> pd.DataFrame:
-    """Schema STORE_VERDICTS of one store in one setting.
+) -> Verdicts:
+    """The verdicts on one store in one setting, and the draws that they are counted from.
 
     `cases`: the examples that count; `judged`: example -> the judge's word; `stored`, `selections`: the store's rows in
     the schemas STORE_LOSSES and STORE_SELECTIONS. An example counts at a budget and rule where it has a row of losses
@@ -46,10 +54,12 @@ def verdict_rows(
     """
     counted = stored[stored["package_id"].isin([c.package_id for c in cases]) & ~stored["rule"].isin(BOUNDS)]
     if counted.empty:
-        return pd.DataFrame()
+        return Verdicts(pd.DataFrame(), pd.DataFrame())
     sums: dict[Kept, list[Losses | None]] = {}
     for one in cases:
-        kept = _kept(one, counted, selections)
+        # What one example gave up is undecided, whatever the others say.
+        given_up = {key for key, found in sums.items() if not any(found)}
+        kept = {key: own for key, own in _kept(one, counted, selections).items() if key not in given_up}
         own = judged[one.package_id]
         drawn = drawn_losses(
             one.union, one.stored, one.store, own, kept,
@@ -58,14 +68,18 @@ def verdict_rows(
         for key, found in drawn.items():
             sums[key] = [_sum(a, b) for a, b in zip(sums[key], found, strict=True)] if key in sums else found
     judge = next(iter(judged.values())).judge
-    rows = []
+    rows, drawn_rows = [], []
     for (budget, spec, rule), part in counted.groupby(["budget", "budget_spec", "rule"], sort=True):
         means = [None if one is None else _over(one, len(part)) for one in sums[budget, rule]]
         verdict = conclude(_as_judged(part), means, judge)
-        rows.append(
-            {**constants, "budget": budget, "budget_spec": spec, "rule": rule, "n": len(part), **_columns(verdict)}
-        )
-    return pd.DataFrame(rows)
+        at = {**constants, "budget": budget, "budget_spec": spec, "rule": rule}
+        rows.append({**at, "n": len(part), **_columns(verdict)})
+        drawn_rows += [{**at, "judge": judge.name, "draw": i, **_floats(one)} for i, one in enumerate(means)]
+    return Verdicts(pd.DataFrame(rows), pd.DataFrame(drawn_rows))
+
+
+def _floats(one: Losses | None) -> dict[str, float | None]:
+    return {name: None if one is None else float(getattr(one, name)) for name in LOSSES}
 
 
 def seed_of(seed: int, store: str, package_id: str) -> int:
@@ -107,7 +121,6 @@ def _over(of: Losses, n: int) -> Losses:
 
 
 def _columns(verdict: Verdict) -> dict[str, object]:
-    mean = verdict.mean
     return {
         "judge": verdict.judge,
         "kind": verdict.kind,
@@ -118,5 +131,5 @@ def _columns(verdict: Verdict) -> dict[str, object]:
         "draws": verdict.draws,
         "unproven_draws": verdict.unproven,
         **{f"{name}_draws": verdict.counts.get(name, 0) for name in (*LOSSES, NO_LOSS)},
-        **{f"drawn_{name}": None if mean is None else float(getattr(mean, name)) for name in LOSSES},
+        **{f"drawn_{name}": value for name, value in _floats(verdict.mean).items()},
     }

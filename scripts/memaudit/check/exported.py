@@ -43,6 +43,19 @@ class MemoryRow:
     text: str
     native_order: int | None
     salience: float | None
+    n_words: int | None = None
+    n_chars: int | None = None
+    n_bytes: int | None = None
+
+    @property
+    def counts(self) -> tuple[int | None, ...]:
+        """Words, characters, bytes of the whole text, where a part of it stands elsewhere; else each None."""
+        return self.n_words, self.n_chars, self.n_bytes
+
+    @property
+    def measured(self) -> str | tuple[int, int, int]:
+        """What its cost is of: the text, or the counts of one that is not all here."""
+        return self.text if self.n_words is None else self.counts
 
     @property
     def candidate_id(self) -> str:
@@ -73,13 +86,11 @@ def candidate_rows(
             "candidate_id": memory.candidate_id,
             "group_id": memory.group,
             "representation_type": memory.representation_type,
-            "cost": measure(cost, memory.text),
+            "cost": measure(cost, memory.measured),
             "time_index": first.setdefault(memory.group, time),
             "confidence": 1.0,
-            "text": memory.text,
-            "n_words": None,
-            "n_chars": None,
-            "n_bytes": None,
+            "text": memory.text if memory.n_words is None else None,
+            **dict(zip(("n_words", "n_chars", "n_bytes"), memory.counts, strict=True)),
             "estimated_value": None,
             "estimated_coverage": None,
         }

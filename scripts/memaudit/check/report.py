@@ -15,22 +15,23 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True)
 class How:
-    """Options of a verification."""
+    """Options of a verification. draw_solves: of a judged store, in each setting, solves spent on draws of labels."""
 
     solver: str
     ties: bool
     limit: float | None
     scores: bool
     log: Log
+    draw_solves: int = 400
 
 
 @dataclass
 class Report:
     """What a verification found. `counts`: files, those of certify.count_checks summed over files, scores, of exported
-    stores: stores, store_rows, and of curves: curves, points (solved again), points_equal, points_limit; unproved:
-    limits that the run's own checks do not have. `distinct`: contents solved. A line each: `mismatches` of optima,
-    other `faults`, `unreadable` files, and, which are no faults, `left_over` folders of what is no longer configured
-    and `remarks`."""
+    stores: stores, store_rows, judged_memories, draws (of labels, made again), draws_limit, and of curves: curves,
+    points (solved again), points_equal, points_limit; unproved: limits that the run's own checks do not have.
+    `distinct`: contents solved. A line each: `mismatches` of optima, other `faults`, `unreadable` files, and, which are
+    no faults, `left_over` folders of what is no longer configured and `remarks`."""
 
     counts: Counter[str] = field(default_factory=Counter)
     distinct: int = 0

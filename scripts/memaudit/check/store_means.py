@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .costs import measure
+from .draws import NO_LOSS, UNDECIDED, largest
 from .exported import EXACT, MemoryRow
 from .ledger import LIMIT, LOSSES
 from .plan import StorePlan
@@ -29,9 +30,11 @@ _MEANS = {
 # Ratio -> its number of examples.
 _RATIOS = {"union_ratio": "n", "package_ratio": "package_n", "joint_ratio": "joint_n"}
 # Rules that no system could follow, and those whose selection is diagnosed first.
-_UPPER = (EXACT, "upper_greedy")
+UPPER = (EXACT, "upper_greedy")
 _FIRST = ("salience", "native_order", "recency")
 _MOST_LOST = 10
+# How sure the verdict on a judged store is.
+_SURE = ("agreement", "draws", "unproven_draws", "kappa")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -88,25 +91,29 @@ def _interval(values: Sequence[float], resamples: int, seed: int) -> tuple[float
 # ---- diagnosis
 
 
-def diagnosis_rows(scores: Sequence[Row], losses: Sequence[Row], plan: StorePlan) -> list[Row]:
-    """Rows of store_diagnosis, without its sentences."""
+def diagnosis_rows(
+    scores: Sequence[Row], losses: Sequence[Row], plan: StorePlan, verdicts: Sequence[Row] = ()
+) -> list[Row]:
+    """Rows of store_diagnosis, without its advice. verdicts: of a judged store, rows of store_verdicts."""
     memories = {r["package_id"]: r["n_memories"] for r in scores if r["view"] == ""}
     counted = {i for i, n in memories.items() if n or not plan.skip_empty}
-    own = [r for r in losses if r["package_id"] in counted and r["rule"] not in _UPPER]
+    own = [r for r in losses if r["package_id"] in counted and r["rule"] not in UPPER]
     shown = _diagnosed({r["rule"] for r in own})
+    judged = {tuple(r[c] for c in (*_POINT, "rule")): {c: r[c] for c in ("verdict", *_SURE)} for r in verdicts}
     rows = []
     for key, part in _grouped(own, *_POINT, "rule").items():
         row = dict(zip((*_POINT, "rule"), key, strict=True))
-        numbers = _mean_losses(part)
-        largest = max(numbers[name] for name in LOSSES)
-        verdict = next(name for name in LOSSES if numbers[name] == largest) if largest else "nothing"
+        numbers = mean_losses(part)
+        cause = largest(numbers)
+        told = {"largest": cause, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
         row |= {
             "memory_cost": plan.cost_name(row["cost_model"]),
             "labels": plan.labels,
             "diagnosed": row["rule"] == shown,
             "n": len(part),
             "unproven_n": len(counted) - len(part),
-            "verdict": verdict,
+            **told,
+            "verdict_text": _verdict_text(told, plan.labels),
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
         stale = (f"{name}_invalidation" for name in LOSSES)
@@ -114,11 +121,26 @@ def diagnosis_rows(scores: Sequence[Row], losses: Sequence[Row], plan: StorePlan
     return rows
 
 
+def _verdict_text(told: Row, labels: str) -> str:
+    """The sentence on a verdict, word by word."""
+    where = {"missing": "extraction (missing)"}.get(told["largest"], told["largest"])
+    lost = "nothing is lost" if told["largest"] == NO_LOSS else f"the store loses most to {where}"
+    if told["agreement"] is None:
+        return f"By its labels {lost}."
+    sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    if told["unproven_draws"]:
+        sure += f", {told['unproven_draws']} are too large to prove or not tried"
+    sure += f"; kappa {told['kappa']:.2f}"
+    if told["verdict"] == UNDECIDED:
+        return f"Undecided: by the {labels} {lost}, but {sure} (80 % and 0.4 are needed)."
+    return f"By the {labels} {lost}: {sure}."
+
+
 def _diagnosed(rules: set[str]) -> str | None:
     return next((rule for rule in (*_FIRST, *sorted(rules)) if rule in rules), None)
 
 
-def _mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
+def mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
     def exact(value: Callable[[Row], int]) -> Fraction:
         return sum((Fraction(value(r), r["scale"]) for r in part), Fraction(0)) / len(part)
 
@@ -201,7 +223,7 @@ def anatomy_rows(
     for (what, name), count in told.items():
         if what == "format":
             add(what, {name: 1})
-        elif what in ("count", "skipped", "warning", "partial", "labels", "package"):
+        elif what in ("count", "skipped", "warning", "partial", "labels", "judge", "package"):
             add({"count": "rows", "package": "examples"}.get(what, what), {name: count})
     tombstones = sum(memory.representation_type == "tombstone" for memory in memories)
     add("memories", {"in all": len(memories), "tombstones": tombstones})
@@ -211,7 +233,7 @@ def anatomy_rows(
     add("validity coverage", {"invalidation units": len(shares), "covered by the whole store": math.fsum(shares)})
     for cost_model, amounts in budgets.items():
         definition = plan.memory_costs[cost_model]
-        costs = {i: [measure(definition, memory.text) for memory in own] for i, own in stores.items()}
+        costs = {i: [measure(definition, memory.measured) for memory in own] for i, own in stores.items()}
         flat = [cost for own in costs.values() for cost in own]
         add("cost of a memory", _spread(flat), cost_model)
         for b in amounts:
@@ -220,7 +242,7 @@ def anatomy_rows(
             whole = sum(sum(own) <= b for own in costs.values()) / len(costs)
             add("share of stores that fit", {f"B = {b}": whole}, cost_model)
     for what, name, cost_model, value in parts:
-        yield {"cost_model": cost_model, "what": what, "name": name, "value": value}
+        yield {"labels": plan.labels, "cost_model": cost_model, "what": what, "name": name, "value": value}
 
 
 def _spread(values: Sequence[int]) -> dict[str, float]:

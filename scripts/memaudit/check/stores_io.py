@@ -14,11 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from ..errors import InputError
 from ..schemas import STORE_TABLES, TABLES
 from ..table_io import read_table
 from .compare import row_faults
+from .draws import JudgedExample
 from .exported import EXACT, MemoryRow, memories_of, prune, usable_rules
+from .judged_io import JudgedStore
 from .ledger import Example, Ledger, Optima, UnitRow, score_row
 from .places import misplaced
 from .plan import JOIN, Setting, StorePlan
@@ -28,11 +32,13 @@ from .suite_io import SuiteRun
 from .unions import TABLES as UNION_TABLES
 from .unions import Member, union_rows
 
+# Who says what a store covers where no judge does.
+_LABELS = "labels"
 _READ = ("store_memories", "ingest", "store_coverage")
 _SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
 _SCORED |= {"store_lost_units": "lost_units"}
 # What a row of `ingest` may be about.
-_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "labels", "package"}
+_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "labels", "judge", "package"}
 # Means that are sums of floats.
 _CLOSE = {
     "store_summary": {c for c in TABLES["store_summary"].schema.names if c.startswith("mean_") or "_ratio" in c},
@@ -96,7 +102,7 @@ def _verify_means(results: Path, suite: str, again: Mapping[str, list[dict]], re
             report.unreadable.append(str(error))
             continue
         stored = table.to_pylist()
-        kept = [row["store"] not in broken for row in stored]
+        kept = pa.array([row["store"] not in broken for row in stored], pa.bool_())
         faults = list(row_faults(table.filter(kept), again[name], TABLES[name].key, _CLOSE.get(name, ())))
         if name == "store_diagnosis":
             faults += advice_faults(stored, again[name])
@@ -132,6 +138,7 @@ class StoreRun:
         by_example: dict[str, list[dict]] = defaultdict(list)
         for row in self._cells:
             by_example[row["instance_id"]].append(row)
+        self._judge = self._judged_by() if plan.labels != _LABELS else None
         self.member = Member(self._stores, by_example, plan.memory_costs["declared"])
         for name, faults in (
             ("store_memories", self._memory_faults(memories)),
@@ -140,6 +147,10 @@ class StoreRun:
         ):
             report.add(folder / f"{name}.parquet", faults)
         report.counts["stores"] += 1
+
+    def _judged_by(self) -> JudgedStore:
+        units = {i: {u: own[u].text for u in sorted(own)} for i, own in self._units.items()}
+        return JudgedStore(self._results, self._plan, self._stores, units, self._cells, self._report, self._how)
 
     def _run(self, suite: str) -> SuiteRun:
         if suite not in self._runs:
@@ -173,7 +184,7 @@ class StoreRun:
             told, kinds, texts = counts[package_id], defaultdict(set), Counter()
             for memory in own:
                 kinds[memory.representation_type == "tombstone"].add(memory.group)
-                texts[memory.view, unicodedata.normalize("NFC", memory.text)] += 1
+                texts[memory.view, unicodedata.normalize("NFC", memory.text), memory.counts] += 1
             found = {
                 "kept": len(kinds[False]),
                 "tombstones": len(kinds[True]),
@@ -189,12 +200,24 @@ class StoreRun:
             yield f"row instance_id {package_id}: no row of format says that there is such a store"
         for package_id in sorted(self._stores.keys() - self._base.packages.rows.keys()):
             yield f"row instance_id {package_id}: the suite has no such example"
+        yield from self._judge_count_faults()
         for row in self._memory_rows:
             if row["system"] != systems.get(row["instance_id"], row["system"]):
                 yield f"row instance_id {row['instance_id']}: detail is not the system {row['system']} of its memories"
         without = sorted(set(self._base.packages.rows) - set(self._stores))
         if counts[""]["package"] < len(without):
             yield f"{len(without)} examples have no store, and no row says so: {', '.join(without[:5])}"
+
+    def _judge_count_faults(self) -> Iterator[str]:
+        """What `ingest` counts of a judge's words: each count above 0 has a row, and nothing else has."""
+        told = {(r["instance_id"], r["name"]): r["count"] for r in self._ingest if r["what"] == "judge"}
+        again = {}
+        for package_id in self._stores if self._judge is not None else ():
+            again |= {(package_id, name): n for name, n in self._judge.counts(package_id).items() if n}
+        for package_id, name in sorted(told.keys() | again):
+            found, count = told.get((package_id, name)), again.get((package_id, name))
+            if found != count:
+                yield f"row instance_id {package_id}, what judge, name {name}: count is {found}, computed again {count}"
 
     def _coverage_faults(self) -> Iterator[str]:
         known = {(i, m.memory_id, m.view) for i, own in self._stores.items() for m in own}
@@ -216,11 +239,14 @@ class StoreRun:
         again: dict[str, list[dict]] = defaultdict(list)
         settings = self._run(self._plan.union).settings
         for setting in settings:
-            own = self._setting_rows(setting, rules)
+            own, examples = self._setting_rows(setting, rules)
             folder = self._results / "stores" / self._plan.name / setting.folder
             for name, kind in _SCORED.items():
                 self._compare(folder / f"{kind}.parquet", name, own[name])
                 again[name] += own[name]
+            if self._judge is not None:
+                limit = self._run(self._plan.union).limit
+                again["store_verdicts"] += self._judge.verdicts(setting, examples, own["store_losses"], limit)
             self._how.log(f"{folder}: {len(own['store_scores'])} scores")
         budgets = {s.cost_model: sorted(self._budgets(s)) for s in settings}
         without = len(set(self._base.packages.rows) - set(self._stores))
@@ -228,8 +254,9 @@ class StoreRun:
         constants = {"suite": self._plan.suite, "store": self._plan.name}
         return {
             "store_summary": list(summary_rows(scores, self._plan, without)),
-            "store_diagnosis": diagnosis_rows(scores, losses, self._plan),
+            "store_diagnosis": diagnosis_rows(scores, losses, self._plan, again["store_verdicts"]),
             "store_most_lost": list(most_lost_rows(scores, again["store_lost_units"])),
+            "store_judges": [] if self._judge is None else [constants | row for row in self._judge.worth],
             "store_anatomy": [constants | row for row in self._anatomy(budgets)],
         }
 
@@ -245,26 +272,35 @@ class StoreRun:
     def _budgets(self, setting: Setting) -> dict[int, str]:
         return self._run(self._plan.union).budgets(setting.cost_model)
 
-    def _setting_rows(self, setting: Setting, rules: Sequence[str]) -> dict[str, list[dict]]:
-        """Table of _SCORED -> its rows in one setting."""
+    def _setting_rows(
+        self, setting: Setting, rules: Sequence[str]
+    ) -> tuple[dict[str, list[dict]], dict[str, JudgedExample]]:
+        """Table of _SCORED -> its rows in one setting, and of a judged store its examples."""
         made: dict[str, list[dict]] = {name: [] for name in _SCORED}
         constants = {"suite": self._plan.suite, "store": self._plan.name, **setting._asdict()}
+        said, examples = {"labels": self._plan.labels}, {}
         views = sorted({memory.view for own in self._stores.values() for memory in own})
         for package_id in sorted(self._stores):
             example = self._example(setting, package_id)
+            kept: dict[tuple[int, str], tuple[int, ...]] = {}
             for budget, spec in self._budgets(setting).items():
                 optima = self._optima(setting, budget, package_id)
                 ledger = Ledger(example, optima)
                 at = constants | {"budget_spec": spec, "budget": budget}
                 for view, rule in self._chosen_by(views, rules):
                     chosen = _selection(example, optima, view, rule, budget)
+                    if view == "":
+                        kept[budget, rule] = chosen
                     status = optima.store.status if rule == EXACT else "optimal"
-                    made["store_scores"].append(at | score_row(example, optima, view, rule, status, chosen))
+                    made["store_scores"].append(at | said | score_row(example, optima, view, rule, status, chosen))
                     made["store_selections"] += _kept(example, chosen, constants | {"budget": budget}, view, rule)
                     if view == "" and optima.proven:
-                        made["store_losses"].append(at | ledger.loss_row(rule, chosen))
-                        made["store_lost_units"] += [at | row for row in ledger.lost_rows(rule, chosen)]
-        return made
+                        made["store_losses"].append(at | said | ledger.loss_row(rule, chosen))
+                        made["store_lost_units"] += [at | said | row for row in ledger.lost_rows(rule, chosen)]
+            if self._judge is not None:
+                alone = self._run(f"{self._plan.union}{JOIN}alone").problem(setting, package_id)
+                examples[package_id] = JudgedExample(example, alone, self._judge.rows_of(package_id), kept)
+        return made, examples
 
     @staticmethod
     def _chosen_by(views: Sequence[str], rules: Sequence[str]) -> Iterator[tuple[str, str]]:

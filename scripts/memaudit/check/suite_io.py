@@ -218,7 +218,7 @@ class SuiteRun:
             faults += definition_faults(problem, self._definitions)
             problems = self._problems_of(problem)
             checks = check_solutions(
-                solutions, selections, {}, self._how.solver, **problem, ties=self._how.ties, limit=self._limit,
+                solutions, selections, {}, self._how.solver, **problem, ties=self._how.ties, limit=self.limit,
                 solved=self._solved, problems=problems,
             )  # fmt: skip
             rows = solutions.to_pylist()
@@ -252,7 +252,7 @@ class SuiteRun:
             self._kept[Point(setting, budget)][pool, package_id].append(candidate_id)
 
     @property
-    def _limit(self) -> float:
+    def limit(self) -> float:
         """Of one solve: as asked for, else the run's own."""
         return self._plan.limit if self._how.limit is None else self._how.limit
 
@@ -312,7 +312,7 @@ class SuiteRun:
                 end = curve.head["max_budget"]
                 return sorted({end, *(b for *key, b in there if tuple(key) == curve.key and 0 <= b <= end)})
 
-        again = check_curves(curves, problems, Prover(self._how.solver, self._limit, self._solved), draw)
+        again = check_curves(curves, problems, Prover(self._how.solver, self.limit, self._solved), draw)
         self._report.mismatches += [f"{place.sibling('curves')}: {line}" for line in mismatches(again)]
         status = Counter(again.column("status").to_pylist())
         counts = {"points": len(again), "points_equal": status[PROVEN], "points_limit": status["limit"]}

@@ -1,14 +1,14 @@
 """`memaudit verify results/`: is a finished results folder whole, in its places and right? From its files alone.
 
-Covered: every table of packages/{suite} that a value depends on against its counts and content hash; budgets/;
-every file of solutions/ (place, names, definitions, selections re-evaluated, optima proved again by an
-independent solver; curves: their form, ends, agreement with the optima, and the run's sample of their points proved
-again), checks/ (every solution and sampled point has its check, which says the same) and scores/ (value, cost, ratio,
-covered masses and queries of each selection, OPT); that every configured suite, setting, budget, pool, solver,
-writer and package is there exactly once (by manifest.json; without one, by budgets/ and the files themselves);
-summary.parquet (rows, counts and means) and summary.csv; by the manifest also exported stores: their unions, what each
-pruning rule keeps, values, ratios, losses and lost units (stores/), means, diagnosis and anatomy (analysis/). What the
-run's own check did not finish within its limit need not be finished here.
+Covered: every table of packages/{suite} that a value depends on against its counts and content hash; budgets/; every
+file of solutions/ (place, names, definitions, selections re-evaluated, optima proved again by an independent solver;
+curves: their form, ends, agreement with the optima, and the run's sample of their points proved again), checks/ (every
+solution and sampled point has its check, which says the same) and scores/ (value, cost, ratio, covered masses and
+queries of each selection, OPT); that every configured suite, setting, budget, pool, solver, writer and package is there
+exactly once (by manifest.json; without one, by budgets/ and the files themselves); summary.parquet (rows, counts and
+means) and summary.csv; by the manifest also exported stores: their unions, what each pruning rule keeps, values,
+ratios, losses and lost units (stores/), means, diagnosis and anatomy (analysis/), what a judge said and a sample of the
+draws of its verdicts. What the run's own check did not finish within its limit need not be finished here.
 
 Not covered: intervals and notes of the summary, the tables, figures and published comparison made after it, the rest
 of analysis/, labels, texts and dates that no value depends on, node counts, how a store was read from its export, what
@@ -122,7 +122,9 @@ def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, pl
 
 def _stores_text(report: Report) -> str:
     stores, rows = report.counts["stores"], report.counts["store_rows"]
-    return f"{stores} stores, {rows} rows of them; " if stores else ""
+    draws, limit = report.counts["draws"], report.counts["draws_limit"]
+    drawn = f"{draws} label draws made again, {limit} at the limit; " if draws else ""
+    return f"{stores} stores, {rows} rows of them; {drawn}" if stores else ""
 
 
 def verify_main(argv: Sequence[str] | None = None) -> int:

@@ -1,4 +1,5 @@
-"""Label files of the passes (`labelling`), as they were kept, checked before packages are made of them (`labelled`)."""
+"""Label files of the passes (`labelling`, `store_labelling`), as they were kept, checked before packages (`labelled`)
+or label rows of stores are made of them."""
 
 from __future__ import annotations
 
@@ -17,6 +18,11 @@ _ROWS: dict[str, dict[str, type]] = {
     "narrow": {"query": str, "units": list},
     "again_a": {"query": str, "cells": list},
     "again_b": {"query": str, "cells": list},
+}
+_STORE_ROWS: dict[str, dict[str, type]] = {
+    "a": {"query": str, "coverage": list},
+    "b": {"query": str, "cells": list},
+    "s": {"query": str, "scores": dict},
 }
 _UNIT = {"unit": str, "kind": str, "text": str, "pointer": dict}
 _NARROWED = {**_UNIT, "replaces": str, "session": str}
@@ -102,12 +108,50 @@ def _second_round(
             raise InputError(f"{where}: query {query}: cell {c} {u} is labelled in one pass alone; {_FIX}")
 
 
-def _each_once(labelling_pass: str, key: str, wanted: Iterable[str], rows: Placed) -> dict[str, tuple[str, Mapping]]:
+def check_store_labels(names: Mapping[str, tuple[set[str], set[str]]], rows: Mapping[str, Placed]) -> None:
+    """Refuse labels of stores' memories that are not of the passes' form or of other queries, memories or units.
+
+    `names`: query -> (its memories, its units). `rows`: pass (a, b, s) -> (place, row) as for `check_labels`. Raises
+    InputError, naming the place and the id, also on a query without a row or with two, a cell that is labelled twice
+    and a memory without salience.
+    """
+    for key, cells in (("a", "coverage"), ("b", "cells")):
+        for query, (where, row) in _each_once(key, "query", names, rows[key], _STORE_ROWS).items():
+            _labels_of_query(where, row, (), cells, *names[query], candidate="memory")
+    for query, (where, row) in _each_once("s", "query", names, rows["s"], _STORE_ROWS).items():
+        where = f"{where}: query {query}: scores"
+        for memory, score in row["scores"].items():
+            _known(where, "memory", memory, names[query][0])
+            if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+                raise InputError(f"{where}: {score!r} of {memory} is no number from 0 to 1; {_FIX}")
+        missing = sorted(names[query][0] - set(row["scores"]))
+        if missing:
+            raise InputError(f"{where}: memory {missing[0]} has none; {_FIX}")
+
+
+def check_frame(rows: Placed, cells: Mapping[str, Iterable[tuple[str, str]]]) -> None:
+    """Refuse rows of pass b that are not of the cells to label (query -> cells): InputError with the place."""
+    for where, row in rows:
+        odd = {(c, u) for c, u, _ in row["cells"]} ^ set(cells[row["query"]])
+        if odd:
+            c, u = min(odd)
+            raise InputError(
+                f"{where}: query {row['query']}: cell {c} {u} is labelled or to be labelled, not both; {_FIX}"
+            )
+
+
+def _each_once(
+    labelling_pass: str,
+    key: str,
+    wanted: Iterable[str],
+    rows: Placed,
+    forms: Mapping[str, Mapping[str, type]] = _ROWS,
+) -> dict[str, tuple[str, Mapping]]:
     """Session or query -> (place, row), in the order of `wanted`."""
     found: dict[str, tuple[str, Mapping]] = {}
     wanted = dict.fromkeys(wanted)
     for where, row in rows:
-        _form(where, row, _ROWS[labelling_pass])
+        _form(where, row, forms[labelling_pass])
         _known(where, key, row[key], wanted)
         if row[key] in found:
             raise InputError(f"{where}: {key} {row[key]} stands already at {found[row[key]][0]}; {_FIX}")
@@ -151,7 +195,13 @@ def _known(where: str, key: str, name: Any, known: Iterable[str]) -> None:
 
 
 def _labels_of_query(
-    where: str, row: Mapping, lists: Iterable[str], cells: str, candidates: set[str], units: set[str]
+    where: str,
+    row: Mapping,
+    lists: Iterable[str],
+    cells: str,
+    candidates: set[str],
+    units: set[str],
+    candidate: str = "candidate",
 ) -> None:
     where = f"{where}: query {row['query']}"
     for key in lists:
@@ -160,15 +210,23 @@ def _labels_of_query(
     seen: set[tuple[str, str]] = set()
     for cell in row[cells]:
         if not isinstance(cell, list) or len(cell) != 3:
-            raise InputError(f"{where}: {cells} holds {cell!r}, not [candidate, unit, value]; {_FIX}")
-        _cell(f"{where}: {cells}", *cell, candidates, units)
+            raise InputError(f"{where}: {cells} holds {cell!r}, not [{candidate}, unit, value]; {_FIX}")
+        _cell(f"{where}: {cells}", *cell, candidates, units, candidate)
         if tuple(cell[:2]) in seen:
             raise InputError(f"{where}: {cells}: {cell[0]} {cell[1]} stands twice; {_FIX}")
         seen.add(tuple(cell[:2]))
 
 
-def _cell(where: str, candidate: Any, unit: Any, value: Any, candidates: set[str], units: set[str]) -> None:
-    _known(where, "candidate", candidate, candidates)
+def _cell(
+    where: str,
+    candidate: Any,
+    unit: Any,
+    value: Any,
+    candidates: set[str],
+    units: set[str],
+    what: str = "candidate",
+) -> None:
+    _known(where, what, candidate, candidates)
     _known(where, "unit", unit, units)
     if isinstance(value, bool) or value not in (0, *LEVELS):
         raise InputError(f"{where}: value {value!r} of {candidate}, {unit} is none of 0, 0.5, 1; {_FIX}")

@@ -156,3 +156,40 @@ def _note(row: Mapping, frame: Frame, problems: list[str]) -> str:
     note = row.get("note") or ""
     problems += text_problems("note", note or "-", sources_of(frame, row["query"]))
     return note
+
+
+# ---- The label files of a store
+
+
+def coverage_row(
+    query: Mapping[str, Any], store: str, a: Mapping[str, Any], b: Mapping[str, Any], unit_ids: Mapping[str, str]
+) -> dict[str, Any]:
+    """What a store's memories of a query cover, as a row of a coverage file (docs/stores.md).
+
+    `query`: question_id and memories {neutral name: [store, memory id]}; `a`, `b`: the passes' rows; `unit_ids`: short
+    name -> id, of all units of the query. b's label counts on the frame, a's zero elsewhere: such cells are left out,
+    except one of each memory that has no cell on the frame, so that it counts as labelled. Each cell says besides
+    what either pass labelled.
+    """
+    by_a = {(m, u): value for m, u, value in a["coverage"]}
+    by_b = {(m, u): value for m, u, value in b["cells"]}
+    edges = []
+    for name, memory_id in _own(query, store).items():
+        cells = [(u, by_b[m, u]) for m, u in sorted(by_b) if m == name]
+        for unit, value in cells:
+            labels = {"a": by_a.get((name, unit), 0.0), "b": value}
+            edges.append({"memory_id": memory_id, "unit_id": unit_ids[unit], "coverage": value, **labels})
+        if not cells:
+            edges.append({"memory_id": memory_id, "unit_id": unit_ids[min(unit_ids)], "coverage": 0.0, "a": 0.0})
+    return {"instance_id": query["question_id"], "coverage_edges": edges}
+
+
+def salience_row(query: Mapping[str, Any], store: str, s: Mapping[str, Any]) -> dict[str, Any]:
+    """The salience of a store's memories of a query, as a row of a salience file."""
+    scores = {memory_id: s["scores"][name] for name, memory_id in _own(query, store).items()}
+    return {"instance_id": query["question_id"], "scores": scores}
+
+
+def _own(query: Mapping[str, Any], store: str) -> dict[str, str]:
+    """Neutral name -> id of the memories of one store."""
+    return {name: memory_id for name, (of, memory_id) in query["memories"].items() if of == store}

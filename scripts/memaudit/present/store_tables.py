@@ -17,10 +17,13 @@ _FRAME = "store_summary"
 _CI = "[low, high]: 95 % percentile bootstrap interval of the mean."
 _UNION = (
     "Package ratio: F / OPT of the package (above 1 where memories cover what no candidate does). Union ratio: F / OPT "
-    "of the package and the store's memories together. Joint ratio: F / OPT of the package and the memories of all "
-    "compared stores; only this one has one denominator for all."
+    "of the package and the store's memories together, which is another denominator for every store."
 )
-_COUNTS = "Undefined: examples without a ratio as that OPT is 0. Empty: examples whose store is empty; they count as 0."
+_JOINT = "Joint ratio: F / OPT of the package and the memories of all compared stores: one denominator for all of them."
+_COUNTS = (
+    "Undefined (package / union): examples without a ratio as that OPT is 0. Empty: examples whose store is empty; "
+    "they count as 0."
+)
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
     f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, or where the judge's kappa (the lower of its "
@@ -56,6 +59,10 @@ def external_denominators(results: Results, suite: str) -> Document:
     """Raw F of every store and pruning rule, over the optimum of the package, of the union and of the joint union."""
     frame = results.natural(_FRAME, suite)
     sections = []
+    ratios = {"Package ratio": "package_ratio", "Union ratio": "union_ratio", "Joint ratio": "joint_ratio"}
+    compared = bool((frame["joint_n"] > 0).any())
+    if not compared:
+        del ratios["Joint ratio"]
     for heading, part in _by_store(results, suite, frame):
         rows = [
             (
@@ -63,17 +70,16 @@ def external_denominators(results: Results, suite: str) -> Document:
                 r.budget,
                 r.n,
                 _number(r.mean_value),
-                _interval(r, "package_ratio"),
-                _interval(r, "union_ratio"),
-                _interval(r, "joint_ratio"),
+                *(_interval(r, name) for name in ratios.values()),
                 f"{r.package_undefined_n} / {r.union_undefined_n}",
                 r.empty_n,
             )
             for r in part.itertuples()
         ]
-        heads = ["Kept by", "B", "n", "F", "Package ratio", "Union ratio", "Joint ratio", "Undefined", "Empty"]
+        heads = ["Kept by", "B", "n", "F", *ratios, "Undefined", "Empty"]
         sections.append(Section(heading, _text(heads, rows)))
-    notes = [_UNION, f"{_COUNTS} Undefined: package / union.", _CI, *_joint_notes(results, suite, frame)]
+    notes = [_UNION, _COUNTS, _CI, *([_JOINT] if compared else [])]
+    notes += _joint_notes(results, suite, frame)
     notes += _counts_notes(frame)
     return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
 
@@ -152,7 +158,7 @@ def store_anatomy(results: Results, suite: str) -> Document:
         part = frame[frame["store"] == store.name]
         rows = [
             (style.prettify(r.what), r.name, r.cost_model or MISSING, _share(r))
-            for r in part.itertuples()
+            for r in sorted(part.itertuples(), key=lambda r: (r.cost_model, r.what, *_by_budget(r.name)))
         ]  # fmt: skip
         sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value"], rows)))
     stores = len(results.info.suite(suite).stores)
@@ -172,7 +178,9 @@ def store_costs(results: Results, suite: str) -> Document:
             models = [s.cost_model for s in _settings(results, suite) if (s.k, s.saturation) == (k, saturation)]
             models = [m for m in models if m in set(own["cost_model"])]
             cells = {(r.view, r.rule, r.budget_spec, r.cost_model): _two(r) for r in own.itertuples()}
-            keys = dict.fromkeys((r.view, r.rule, r.budget_spec) for r in own.sort_values("budget").itertuples())
+            keys = dict.fromkeys(
+                (r.view, r.rule, r.budget_spec) for r in own.sort_values("budget", kind="stable").itertuples()
+            )
             rows = [
                 (_label(view, rule), spec, *(cells.get((view, rule, spec, m), MISSING) for m in models))
                 for view, rule, spec in keys
@@ -180,13 +188,17 @@ def store_costs(results: Results, suite: str) -> Document:
             costs = own.drop_duplicates("cost_model").set_index("cost_model")["memory_cost"]
             heads = [m if costs[m] == m else f"{m}, memories {costs[m]}" for m in models]
             sections.append(Section(_heading(store, k, saturation), _text(["Kept by", "Budget", *heads], rows)))
-    notes = (
-        "Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost.",
-        "declared, memories words: the paper's mixed setting. Declared costs are clipped by type, and memories pay all "
-        "their words, so its ratios mean something else than those with one cost model on both sides.",
-    )
+    notes = ["Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost."]
+    if (frame["memory_cost"] != frame["cost_model"]).any():
+        notes.append(_MIXED)
     caption = _caption(results, suite, "Exported stores by cost model", frame)
-    return Document(caption, frame, tuple(sections), notes)
+    return Document(caption, frame, tuple(sections), tuple(notes))
+
+
+_MIXED = (
+    "declared, memories words: the paper's mixed setting. Declared costs are clipped by type, and memories pay all "
+    "their words, so its ratios mean something else than those with one cost model on both sides."
+)
 
 
 @table(has_judges)
@@ -276,7 +288,8 @@ def demonstrations(results: Results, suite: str) -> str:
     if not names:
         return ""
     are = "are demonstrations" if len(names) > 1 else "is a demonstration"
-    return f"{', '.join(names)} {are}: a scripted model wrote the memories, which say nothing of how a system performs."
+    told = "a scripted model wrote the memories, which say nothing of how a system performs"
+    return f"{', '.join(names)} {are}: {told}{' and are not to be compared' if len(names) > 1 else ''}."
 
 
 def judgements(results: Results, suite: str) -> str:
@@ -351,6 +364,12 @@ def _with_stale(row, name: str) -> str:
 def _sure(row) -> str:
     verdict = "Undecided" if row.verdict == UNDECIDED else LOSS_LABELS.get(row.verdict, "None")
     return f"{verdict} ({100 * row.agreement:.0f} %)"
+
+
+def _by_budget(name: str) -> tuple[int, str]:
+    """Sorts "B = 80" before "B = 160"."""
+    digits = name.removeprefix("B = ")
+    return (int(digits) if name != digits else 0), name
 
 
 def _share(row) -> str:

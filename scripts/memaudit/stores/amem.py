@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import shown
 from ..natural import strict_json
+from ..package import TextSize, size_of
 from .builder import Builder, some_of
 from .model import NO_TEXT
 from .registry import adapter, not_its_form, row_keys
@@ -14,7 +16,10 @@ from .times import minute_stamp
 
 _NOTE_KEYS = {"keywords", "links", "context", "evolution_history", "retrieval_count"}
 _LISTS = ("keywords", "tags", "links")
+# Where a note's content stands elsewhere, its counts: this project's own form, for text that may not be copied.
+_ELSEWHERE, _COUNTS = "content_from", ("n_words", "n_chars", "n_bytes")
 # View metadata: words of context, then entries of each list (the paper's cut).
+_LONGEST = 2**31 - 1
 _CONTEXT_WORDS, _MOST = 80, {"keywords": 12, "tags": 12, "links": 8}
 
 
@@ -35,7 +40,8 @@ def _recognises(content: Any) -> bool:
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """View full: lines of content, context, keywords, tags; view metadata: context, keywords, tags and links, cut.
 
-    Notes without content are skipped in both. `both` keeps the two views of a note in one group.
+    Notes without content are skipped in both, unless `content_from` says how long it is. `both` keeps the two views
+    of a note in one group.
     """
     notes = content
     if _chroma_notes(content):
@@ -48,17 +54,40 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     wanted = ("full", "metadata") if builder.options.view == "both" else (builder.options.view or "full",)
     for row in builder.rows(notes, "note"):
         note = {**row, **{key: _as_list(row.get(key)) for key in _LISTS}}
-        body = _as_text(row.get("content"))
-        views = {"full": full_view(body, note), "metadata": metadata_view(note)}
+        body, sizes = _as_text(row.get("content")), {}
+        if not body.strip() and (elsewhere := _counts(row, builder)) is not None:
+            builder.notes["notes whose content stands elsewhere, known by its counts"] += 1
+            body, sizes = f"[{elsewhere.words} words that stand elsewhere]", {"full": _full_size(elsewhere, note)}
         if not body.strip():
             builder.skip(NO_TEXT)
             continue
+        views = {"full": full_view(body, note), "metadata": metadata_view(note)}
         builder.add_views(
             row.get("id"),
             {view: views[view] for view in wanted},
             time=builder.row_time(row, "timestamp", read=minute_stamp),
             details=some_of(note, "context", "category", *_LISTS, "importance_score"),
+            sizes=sizes,
         )
+
+
+def _counts(row: Mapping[str, Any], builder: Builder) -> TextSize | None:
+    """The size of a note's content that stands elsewhere; None where the note does not say, or has none."""
+    source = row.get(_ELSEWHERE)
+    if source is None:
+        return None
+    counts = [source.get(name) for name in _COUNTS] if isinstance(source, Mapping) else []
+    # A word has a character or more, and that a byte or more.
+    if not counts or not all(type(n) is int and 0 <= n <= _LONGEST for n in counts) or counts != sorted(counts):
+        builder.warn(f"unreadable {_ELSEWHERE}", f"{shown(source)}; give {', '.join(_COUNTS)}")
+        return None
+    return TextSize(*counts) if counts[0] else None
+
+
+def _full_size(content: TextSize, note: Mapping[str, Any]) -> TextSize:
+    """What view full measures with a content of this size: it takes the place of one word of one byte."""
+    around = size_of(full_view("x", note))
+    return TextSize(*(n + own - 1 for n, own in zip(around, content, strict=True)))
 
 
 def full_view(body: str, note: Mapping[str, Any]) -> str:

@@ -91,7 +91,10 @@ class Builder:
         return self._add(memory_id, {view: text}, MEMORY, more)
 
     def add_views(self, memory_id: Any, texts: Mapping[str, Any], **more) -> bool:
-        """`add` of one memory under several views, view -> text; views without text are left out."""
+        """`add` of one memory under several views, view -> text; views without text are left out.
+
+        `sizes`: view -> size of the whole text, of views whose text lacks a part.
+        """
         return self._add(memory_id, texts, MEMORY, more)
 
     def tombstone(self, memory_id: Any, text: str, **more) -> bool:
@@ -113,10 +116,10 @@ class Builder:
             return False
         name = self._unique(self._id(memory_id, position))
         more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}
-        group = more.pop("group", None) or name
+        group, sizes = more.pop("group", None) or name, more.pop("sizes", {})
         for view, text in views.items():
-            memory = Memory(name, self._text(text), position, group, view=view, representation_type=kind, **more)
-            self._memories.append(memory)
+            own = {"view": view, "representation_type": kind, "size": sizes.get(view)}
+            self._memories.append(Memory(name, self._text(text), position, group, **own, **more))
         if kind == MEMORY:
             self._kept += 1
         else:
@@ -218,5 +221,5 @@ def _clean(text: str) -> str:
 
 
 def _duplicates(memories: Iterable[Memory]) -> int:
-    texts = [(m.view, m.representation_type, unicodedata.normalize("NFC", m.text)) for m in memories]
+    texts = [(m.view, m.representation_type, unicodedata.normalize("NFC", m.text), m.size) for m in memories]
     return len(texts) - len(set(texts))

@@ -129,6 +129,8 @@ def memory_columns(stores: Iterable[Store]) -> dict[str, list[Any]]:
             row = {name: getattr(memory, name) for name in names}
             row |= {"store": store.name, "system": store.system, "instance_id": store.instance_id or ""}
             row |= {"group_id": memory.group, "time_index": time_index}
+            counts = memory.size or (None, None, None)
+            row |= dict(zip(("n_words", "n_chars", "n_bytes"), counts, strict=True))
             row["details"] = json.dumps(memory.details, sort_keys=True) if memory.details else None
             for name, value in row.items():
                 columns.setdefault(name, []).append(value)

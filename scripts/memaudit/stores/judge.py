@@ -328,7 +328,7 @@ class Judged:
 
 def judge_store(store: Store, package: Package, judge: Judge) -> Judged:
     """What each memory of the store covers of the package's units, by the judge. InputError where a unit has no
-    text."""
+    text, or a memory lacks a part of its own."""
     _refuse_without_text(store, package)
     coverage: dict[tuple[str, str], dict[str, float]] = {}
     rows: dict[tuple[int, int], str] = {}
@@ -341,6 +341,12 @@ def judge_store(store: Store, package: Package, judge: Judge) -> Judged:
 
 
 def _refuse_without_text(store: Store, package: Package) -> None:
+    part = next((memory.memory_id for memory in store.memories if memory.size is not None), None)
+    if part is not None:
+        raise InputError(
+            f"store {store.name}, example {package.package_id}: a part of memory {part} stands elsewhere, so there is "
+            f"no whole text to judge; fill the texts in, or read another view"
+        )
     without = [unit.unit_id for unit in package.units if not (unit.text or "").strip()]
     if without:
         raise InputError(

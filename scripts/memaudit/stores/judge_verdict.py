@@ -31,7 +31,7 @@ LOSSES = tuple(field.name for field in fields(Losses))
 MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 DRAWS = 200
 # The optima of one draw: comparisons of the one curve that is tried where a short search does not close.
-DRAW_WORK = 300_000_000
+DRAW_WORK = 30_000_000
 # A draw is searched for this part of the usual short search: what does not close at once costs less as a curve.
 _SHORTER = 20
 # Draws whose packages are held at once.
@@ -208,35 +208,40 @@ def drawn_losses(
     saturation: Saturation = CAP1,
     draws: int = DRAWS,
     seed: int = 0,
+    work: int | None = None,
 ) -> dict[Kept, list[Losses | None]]:
     """Losses of each of `kept` (candidate positions of `alone.package`) under each draw, exact.
 
     `both`: the union, `alone`: the store over the same units. The labels of a draw are the same for all that was kept.
-    None where an optimum is not proven by a short search, nor by one curve of DRAW_WORK comparisons. Once more draws
-    are so at every budget than a verdict can bear, the others are not tried, and None too. InputError where draws is
-    below 1 or the judge does not say what it confuses.
+    None where an optimum is not proven by a short search, nor by one curve of `work` comparisons (DRAW_WORK). A budget
+    at which more draws are so than a verdict can bear is given up: tried no more, and None in all draws. So what a
+    store takes is bounded, whatever its size. InputError where draws is below 1 or the judge does not say what it
+    confuses.
     """
     if draws < 1:
         raise InputError(f"verdict of store {store.name}: draws is {draws}; it must be at least 1")
     kappa_of(judged.judge)
+    work = DRAW_WORK if work is None else work
     place = {candidate_id(store, memory): i for i, memory in enumerate(store.memories)}
     budgets = sorted({budget for budget, _ in kept})
     out: dict[Kept, list[Losses | None]] = {key: [] for key in kept}
     tables = _drawn_tables(store, both, judged, draws, seed)
-    while block := list(islice(tables, _BLOCK)):
+    while budgets and (block := list(islice(tables, _BLOCK))):
         unions, stores = (
             [scale(p, saturation) for p in _relabelled(own, place, block)] for own in (both, alone.package)
         )
         for instance, optima, best in zip(
-            stores, _optima(unions, budgets, k), _optima(stores, budgets, k), strict=True
+            stores, _optima(unions, budgets, k, work), _optima(stores, budgets, k, work), strict=True
         ):
             for (budget, name), selection in kept.items():
-                optimum, upper = optima[budget], best[budget]
+                optimum, upper = optima.get(budget), best.get(budget)
                 proven = optimum is not None and upper is not None
                 out[budget, name].append(_losses(instance, optimum, upper, selection) if proven else None)
-        if out and all(one.count(None) > (1 - MIN_SHARE) * draws for one in out.values()):
-            break
-    return {key: one + [None] * (draws - len(one)) for key, one in out.items()}
+        given_up = {budget for (budget, _), one in out.items() if one.count(None) > (1 - MIN_SHARE) * draws}
+        out |= {key: [None] * draws for key in out if key[0] in given_up}
+        kept = {key: own for key, own in kept.items() if key[0] not in given_up}
+        budgets = [budget for budget in budgets if budget not in given_up]
+    return out
 
 
 def _losses(store: Instance, optimum: Fraction, upper: Fraction, selection: Sequence[int]) -> Losses:
@@ -246,7 +251,9 @@ def _losses(store: Instance, optimum: Fraction, upper: Fraction, selection: Sequ
     return losses(optimum, whole, upper, kept)
 
 
-def _optima(instances: Sequence[Instance], budgets: Sequence[int], k: int) -> list[dict[int, Fraction | None]]:
+def _optima(
+    instances: Sequence[Instance], budgets: Sequence[int], k: int, work: int
+) -> list[dict[int, Fraction | None]]:
     """Of each instance budget -> optimum, None where it is not proven."""
     few = max(1, quick_nodes(max((len(i.cost) for i in instances), default=1)) // _SHORTER)
     together = batch(instances)
@@ -257,15 +264,15 @@ def _optima(instances: Sequence[Instance], budgets: Sequence[int], k: int) -> li
                  for b, s in zip(budgets, quick, strict=True)}  # fmt: skip
         still_open = [b for b, value in found.items() if value is None]
         if still_open:
-            found |= _on_curve(instance, still_open, k)
+            found |= _on_curve(instance, still_open, k, work)
         out.append(found)
     return out
 
 
-def _on_curve(instance: Instance, budgets: Sequence[int], k: int) -> dict[int, Fraction]:
+def _on_curve(instance: Instance, budgets: Sequence[int], k: int, work: int) -> dict[int, Fraction]:
     """Budget -> optimum, from one curve; nothing where it does not close."""
     try:
-        curve = frontier(instance, max(budgets), k, DRAW_WORK)
+        curve = frontier(instance, max(budgets), k, work)
     except LimitReached:
         return {}
     return {b: Fraction(int(curve.at(b)[0]), instance.scale) for b in budgets}

@@ -47,18 +47,20 @@ def labelled_stores(
     """
     matched = match([one.store for one in found], package_ids, f"store {name}")
     scope = view or "combined"
-    stores, notes = {}, []
+    stores, notes, reached = {}, [], False
     for package_id, store in matched.stores.items():
         covered = coverage_of(store, coverage, scope)
         store = store if salience is None else with_salience(store, salience, scope)
         stores[package_id] = Labelled(store, covered.cells)
+        reached |= len(covered.unlabelled) < len({m.memory_id for m in store.memories})
         counts = {
             "cells that stand again": (covered.repeats, None),
             "memories that the store does not hold": (len(covered.stale), _some(covered.stale)),
             "memories that no label row is of": (len(covered.unlabelled), _some(covered.unlabelled)),
         }
         notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items()]
-    _refuse_labels_of_another_store(name, stores, coverage)
+    if not reached:
+        _refuse_labels_of_another_store(name, stores, coverage)
     notes = [note for note in [*notes, *_match_notes(name, matched)] if note["count"]]
     return LabelledStores(stores, _reports(found, matched), notes)
 
@@ -119,12 +121,17 @@ def _reports(found: Sequence[Ingest], matched: Matched) -> list[IngestReport]:
 
 
 def _refuse_labels_of_another_store(name: str, stores: Mapping[str, Labelled], coverage: Labels) -> None:
-    """InputError where no label reaches a memory: the store would be worth 0 without a word."""
+    """InputError where there are memories, none of which a label reaches: the store would be worth 0 without a word."""
     memories = [m.memory_id for one in stores.values() for m in one.store.memories]
     rows = [row for package_id in stores for _, row in coverage.rows.get(package_id, ())]
     edges = [edge for row in rows for edge in row["coverage_edges"]]
     labelled = sorted({str(edge["memory_id"]) for edge in edges})
-    if memories and not set(labelled) & set(memories):
+    if set(labelled) & set(memories):
+        raise InputError(
+            f"{coverage.where}: its rows are of other views of store {name} than the one that is read; read the view "
+            f"that was labelled, or label this one"
+        )
+    if memories:
         held = ", ".join(sorted(memories)[:_SHOWN_IDS])
         raise InputError(
             f"{coverage.where}: no row is of a memory of store {name}; it labels {_some(labelled) or 'nothing'}, and "

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ..package import TextSize, size_of
+
 # Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
 MAX_PARSED = 48 << 20
 MEMORY, TOMBSTONE = "memory", "tombstone"
@@ -21,7 +23,8 @@ class Memory:
     text: as stored, except that half a surrogate pair is U+FFFD. position: place of its row in the export, from 0.
     time: aware UTC, None where unknown. view: which rendering it is ("" where the system has one). group: shared
     by the views of one memory. native_order: rank in the system's own retrieval order, from 0. salience in [0, 1].
-    superseded_by: memory id. details: other metadata, JSON values.
+    superseded_by: memory id. details: other metadata, JSON values. size: of the whole text, where a part of it
+    stands elsewhere and `text` has a mark in its place; None where `text` is whole.
     """
 
     memory_id: str
@@ -37,6 +40,12 @@ class Memory:
     invalid_at: datetime | None = None
     user_id: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    size: TextSize | None = None
+
+    @property
+    def whole_size(self) -> TextSize:
+        """What the whole text measures."""
+        return size_of(self.text) if self.size is None else self.size
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..package import TextSize
 from ..table_io import read_table, write_table
 from .ingest_io import memory_columns
 from .judge import Judged
@@ -113,6 +114,7 @@ def _memories(rows: list[dict[str, Any]]) -> tuple[Memory, ...]:
             **{name: row[name] for name in _MEMORY},
             group=row["group_id"],
             details=json.loads(row["details"]) if row["details"] else {},
+            size=None if row["n_words"] is None else TextSize(row["n_words"], row["n_chars"], row["n_bytes"]),
         )
         for row in sorted(rows, key=lambda row: row["time_index"])
     )

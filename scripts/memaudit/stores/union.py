@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..errors import InputError
-from ..package import Candidate, Package, TextSize, build, size_of
+from ..package import Candidate, Package, TextSize, build
 from .labels import StoreCoverage
 from .model import Memory, Store
 
@@ -96,9 +96,10 @@ def _candidates(
                 candidate_id(store, memory),
                 f"store:{store.name}:{memory.group}",
                 memory.representation_type,
-                cost(size_of(memory.text)),
+                cost(memory.whole_size),
                 first_time[memory.group],
-                memory.text,
+                memory.text if memory.size is None else None,
+                size=memory.size,
             )
             out.append((candidate, memory, row))
     return out
