@@ -274,7 +274,7 @@ def test_a_changed_value_is_noticed(finished, verified, name):
         elif name not in READ and column not in TABLES[name].key:
             assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in told), told
         elif name not in READ:
-            # Draws are compared by a sample: a row moved out of it is one that is missing.
+            # A draw that takes the number of another stands twice, and its own is missing.
             odd = ("does not belong here", "one belongs here")
             assert any(line.startswith(f"{path}: row ") and line.endswith(odd) for line in told), told
 
