@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from job import log_to
-from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import Declared, anatomy, covered_units, diagnosis, most_lost, summarise
 from memaudit.schemas import STORE_TABLES
 from memaudit.stage_io import stage_metadata
 from memaudit.stores.labelled import LABELS
@@ -42,6 +42,7 @@ for store, how in params.stores.items():
         "store_diagnosis": diagnosis(losses, scores, declared, verdicts),
         "store_anatomy": anatomy(suite, store, stores, ingest, costs, budgets, invalidation, declared.labels),
         "store_most_lost": most_lost(lost, sorted(set(scores["rule"]))),
+        "store_units": covered_units(suite, store, stores, units, declared),
         "store_judges": judge,
     }
     for name, frame in frames.items():

@@ -821,9 +821,10 @@ STORE_LOSSES = _table(
         **{f"{name}_invalidation": _float for name in _LOSSES},
     },
 )
-# Units of which the selection holds less than the optimum of the union. lost: the difference in F; loss: which loss
-# takes most of it; kept_instead: candidates of the optimum that cover the unit, with type and cost; store_best: the
-# memory of the store that covers it most, with its coverage and cost.
+# Units of which the selection holds less than the optimum of the union, where that is worth more (gap: by how much, in
+# this example). lost: the difference in F; missing, size, selection: the part of it in each loss, which is negative
+# where a step gives the unit back; kept_instead: candidates of the optimum that cover the unit, with type, cost and the
+# beginning of the text; store_best: the memory of the store that covers it most, with its coverage, cost and text.
 _LOST = {
     "package_id": _str,
     **_SETTING,
@@ -833,7 +834,8 @@ _LOST = {
     "unit_id": _str,
     "role": _str,
     "lost": _float,
-    "loss": _str,
+    **dict.fromkeys(_LOSSES, _float),
+    "gap": _float,
     "kept_instead": _str,
 }
 STORE_LOST_UNITS = _table(
@@ -877,7 +879,7 @@ STORE_DRAWS = _table(
 )
 
 # ---- analysis/{suite}/ of suites with exported stores
-STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost", "store_judges")
+STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost", "store_units", "store_judges")
 _STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
 # Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
 # out; empty_n: empty ones that count as 0. n, package_n, joint_n: ratios in the three means; *_undefined_n: without
@@ -904,11 +906,11 @@ STORE_SUMMARY = _table(
         **_INTERVALS,
     },
 )
-# Mean losses; largest: the largest of them; verdict: that, or `undecided` where a judge said what memories cover and
-# drawn labels do not bear it out (agreement: share of the draws that do, unproven_draws: draws that agree with
-# nothing as an optimum is not proven, kappa: of the judge; null under labels);
-# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is of;
-# missing_advice, ...: a sentence each on what to change.
+# Mean losses; largest: the largest of them, of equal ones the first; tied: the others, joined by +; verdict: `largest`,
+# or `undecided` where a judge said what memories cover and drawn labels do not bear it out (agreement: share of the
+# draws that do, unproven_draws: draws that agree with nothing as an optimum is not proven, kappa: of the judge; null
+# under labels); verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is
+# of; missing_advice, ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
     "store_diagnosis",
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),
@@ -920,6 +922,7 @@ STORE_DIAGNOSIS = _table(
         "n": _int,
         "unproven_n": _int,
         "largest": _str,
+        "tied": _str,
         "verdict": _str,
         "verdict_text": _str,
         **{f"{name}_advice": _str for name in _LOSSES},
@@ -939,6 +942,23 @@ STORE_ANATOMY = _table(
     "store_anatomy",
     ("suite", "store", "cost_model", "what", "name"),
     {**_STORE, "labels": _str, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+)
+# What the whole store, without a budget, covers of each unit that counts (weight above 0): in [0, 1]. Examples as in
+# the means: empty stores that skip_empty leaves out are not among them.
+STORE_UNITS = _table(
+    "store_units",
+    ("suite", "store", "package_id", "unit_id"),
+    {
+        **_STORE,
+        "labels": _str,
+        "demonstration": _bool,
+        "package_id": _str,
+        "unit_id": _str,
+        "role": _str,
+        "weight": _float,
+        "covered": _float,
+    },
+    {"kind": _str, "unit_text": _str},
 )
 # What the judges of the suite's stores are worth: rows of STORE_JUDGE; none where all stores have labels.
 STORE_JUDGES = _table("store_judges", ("suite", "store", "what", "label", "judged"), {**_STORE, **_JUDGE})

@@ -22,7 +22,7 @@ def results(*stores, settings=(WORDS,)):
 
 
 SHOWN = results(StoreInfo("zeta"), StoreInfo("alpha", demonstration=True))
-NAMES = ("external_denominators", "store_diagnosis", "store_lost_units", "store_anatomy")
+NAMES = ("external_denominators", "store_diagnosis", "store_lost_units", "store_units", "store_anatomy")
 
 
 def test_constants_are_those_of_the_setting():
@@ -58,25 +58,69 @@ def cells(name, section=0):
 def test_the_cells_are_the_numbers():
     rows = cells("external_denominators").set_index(["Kept by", "B"])
     assert rows.loc[("Newest first", "8"), "F"] == "1.000"
-    assert rows.loc[("Newest first", "8"), "Union ratio"] == "0.400 [0.400, 0.400]"
+    assert rows.loc[("Newest first", "8"), "Union ratio"] == "0.400"  # no interval of one example
     assert "Joint ratio" not in rows
     told = cells("store_diagnosis").set_index("B")
     assert told.loc["8", "Missing"] == "1.500 (stale 0.500)" and told.loc["8", "Largest loss"] == "Missing"
     assert told.loc["4", "Largest loss"] == "Selection"
     change = cells("store_diagnosis", 1)
-    assert len(change) == 8 and change["Change"].str.contains("60 %").any()
-    assert change["Change"].iloc[4] == "By its labels the store loses most to extraction (missing)."
+    assert len(change) == 9 and change["Change"].str.contains("60 %").any()
+    assert change.iloc[0].tolist() == [
+        "any", "Missing",
+        "No memory says 2 of the 3 units that count (1.500 of 2.500 of the weight), 0 are said in part: q tea, q gone "
+        "(table store_units).",
+    ]  # fmt: skip
+    assert change["Change"].iloc[5] == (
+        "Kept by newest first, the store loses most to extraction (missing), by its labels (1 example)."
+    )
     lost = cells("store_lost_units", 1)  # B = 8
-    assert lost["Unit"].tolist() == ["tea", "gone"] and lost["The optimum keeps"].iloc[1] == "c (tombstone, cost 2)"
+    assert lost["Unit"].tolist() == ["tea", "gone"]
+    assert lost["The optimum keeps"].iloc[1] == 'c (tombstone, cost 2) "not red"'
+    assert lost[["Lost", "Missing", "Size", "Selection", "Example loses"]].iloc[1].tolist() == [
+        "0.500", "0.500", "0.000", "0.000", "1.500",
+    ]  # fmt: skip
+    assert make(SHOWN, "store_lost_units", "talks").sections[1].heading.endswith("B = 8, kept by: newest first")
+    unsaid = cells("store_units")
+    assert unsaid["Unit"].tolist() == ["tea", "gone"] and unsaid["Text"].tolist() == ["n/a", "no longer red"]
     held = cells("store_anatomy").set_index(["What", "Which"])["Value"]
     assert held["Share of memories that fit", "B = 4"] == "100.0 %"
     notes = make(SHOWN, "external_denominators", "talks").notes
     assert "Scored examples without a store, left out: 2 of alpha, 2 of zeta." in notes
 
 
+def test_intervals_are_shown_of_five_examples_or_more():
+    frame = SHOWN.frames["store_summary"]
+    for n, cell in ((4, "0.400"), (5, "0.400 [0.400, 0.400]")):
+        shown = Results(SHOWN.info, {**SHOWN.frames, "store_summary": frame.assign(n=n)})
+        rows = make(shown, "external_denominators", "talks").sections[0].frame.set_index(["Kept by", "B"])
+        assert rows.loc[("Newest first", "8"), "Union ratio"] == cell
+        figure = draw(shown, "store_diagnostic", "talks")
+        lines = [line for c in figure.axes[0].collections for line in c.get_segments()]
+        assert pd.notna([end[1] for line in lines for end in line]).any() == (n == 5)
+
+
+def test_equal_losses_and_unlabelled_memories_are_told():
+    told = SHOWN.frames["store_diagnosis"].assign(largest="size", tied="selection")
+    held = SHOWN.frames["store_anatomy"]
+    without = held.head(1).assign(what="labels", name="memories that no label row is of", value=197.0)
+    frames = {**SHOWN.frames, "store_diagnosis": told, "store_anatomy": pd.concat([held, without])}
+    document = make(Results(SHOWN.info, frames), "store_diagnosis", "talks")
+    assert set(document.sections[0].frame["Largest loss"]) == {"Size and selection"}
+    expected = "Coverage of 197 memories of zeta is unlabelled and counted 0."
+    assert expected in document.notes and expected not in make(SHOWN, "store_diagnosis", "talks").notes
+
+
+def test_stores_that_no_rule_can_be_diagnosed_of_have_tables():
+    frames = {name: SHOWN.frames[name].head(0) for name in ("store_diagnosis", "store_most_lost")}
+    shown = Results(SHOWN.info, {**SHOWN.frames, **frames})
+    for name in ("store_diagnosis", "store_lost_units"):
+        assert "n = 0 examples" in make(shown, name, "talks").caption
+    assert len(draw(shown, "store_diagnostic", "talks").axes) == 2
+
+
 def test_stores_that_are_compared_have_a_joint_ratio():
     summary = SHOWN.frames["store_summary"]
-    joint = {"joint_n": 1, "joint_ratio": 0.25, "joint_ratio_low": 0.25, "joint_ratio_high": 0.25}
+    joint = {"joint_n": 5, "joint_ratio": 0.25, "joint_ratio_low": 0.25, "joint_ratio_high": 0.25}
     compared = summary.assign(**{name: summary["store"].eq("zeta") * value for name, value in joint.items()})
     shown = Results(SHOWN.info, {**SHOWN.frames, "store_summary": compared})
     document = make(shown, "external_denominators", "talks")

@@ -20,8 +20,9 @@ from ..stores.judge_verdict import DRAWS, LOSSES, NO_LOSS, Kept, Verdict, conclu
 from ..stores.union import Losses, losses
 from .store_scores import ALL_VIEWS, Case
 
-# Rules that no system could prune by: upper bounds, which know what memories cover.
-BOUNDS = ("upper_exact", "upper_greedy")
+# Rules that no system follows: upper bounds, which know what memories cover, and the whole store, which keeps nothing
+# where it does not fit, so that its loss would be told as one of selection.
+BOUNDS = ("upper_exact", "upper_greedy", "full_store")
 _NUMBERS = ("optimum_int", "whole_int", "upper_int", "selected_int")
 
 

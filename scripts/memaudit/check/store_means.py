@@ -29,9 +29,14 @@ _MEANS = {
 }
 # Ratio -> its number of examples.
 _RATIOS = {"union_ratio": "n", "package_ratio": "package_n", "joint_ratio": "joint_n"}
-# Rules that no system could follow, and those whose selection is diagnosed first.
-UPPER = (EXACT, "upper_greedy")
-_FIRST = ("salience", "native_order", "recency")
+# Rules that are not diagnosed, and those whose selection is diagnosed first, with their names in sentences.
+UPPER = (EXACT, "upper_greedy", "full_store")
+_FIRST = {
+    "native_order": "own retrieval order",
+    "salience": "salience per cost",
+    "salience_order": "salience order",
+    "recency": "newest first",
+}
 _MOST_LOST = 10
 # How sure the verdict on a judged store is.
 _SURE = ("agreement", "draws", "unproven_draws", "kappa")
@@ -106,6 +111,8 @@ def diagnosis_rows(
         numbers = mean_losses(part)
         cause = largest(numbers)
         told = {"largest": cause, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
+        most = numbers.get(cause, Fraction(0))
+        told["tied"] = "+".join(n for n in LOSSES if n != cause and most and numbers[n] == most)
         row |= {
             "memory_cost": plan.cost_name(row["cost_model"]),
             "labels": plan.labels,
@@ -113,7 +120,7 @@ def diagnosis_rows(
             "n": len(part),
             "unproven_n": len(counted) - len(part),
             **told,
-            "verdict_text": _verdict_text(told, plan.labels),
+            "verdict_text": _verdict_text(told, row["rule"], len(part), plan.labels),
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
         stale = (f"{name}_invalidation" for name in LOSSES)
@@ -121,23 +128,27 @@ def diagnosis_rows(
     return rows
 
 
-def _verdict_text(told: Row, labels: str) -> str:
+def _verdict_text(told: Row, rule: str, n: int, labels: str) -> str:
     """The sentence on a verdict, word by word."""
-    where = {"missing": "extraction (missing)"}.get(told["largest"], told["largest"])
-    lost = "nothing is lost" if told["largest"] == NO_LOSS else f"the store loses most to {where}"
+    causes = "+".join(filter(None, (told["largest"], told["tied"]))).replace("missing", "extraction (missing)")
+    *first, last = causes.split("+")
+    where = f"{', '.join(first)} and {last} equally" if first else last
+    who = "its labels" if labels == "labels" else f"the {labels}"
+    lost = f"kept by {_FIRST[rule]}, the store loses " + ("nothing" if where == NO_LOSS else f"most to {where}")
+    lost += f", by {who} ({n} example" + (")" if n == 1 else "s)")
     if told["agreement"] is None:
-        return f"By its labels {lost}."
+        return f"K{lost[1:]}."
     sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
     if told["unproven_draws"]:
         sure += f", {told['unproven_draws']} are too large to prove or not tried"
     sure += f"; kappa {told['kappa']:.2f}"
     if told["verdict"] == UNDECIDED:
-        return f"Undecided: by the {labels} {lost}, but {sure} (80 % and 0.4 are needed)."
-    return f"By the {labels} {lost}: {sure}."
+        return f"Undecided: {lost}, but {sure} (80 % and 0.4 are needed)."
+    return f"K{lost[1:]}: {sure}."
 
 
 def _diagnosed(rules: set[str]) -> str | None:
-    return next((rule for rule in (*_FIRST, *sorted(rules)) if rule in rules), None)
+    return next((rule for rule in _FIRST if rule in rules), None)
 
 
 def mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
@@ -161,25 +172,29 @@ def mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
 
 def advice_faults(stored: Sequence[Row], again: Sequence[Row]) -> Iterator[str]:
     """Lines on sentences of store_diagnosis whose numbers are not those of its row; their words are not looked at."""
-    key = ("store", "cost_model", "k", "saturation", "budget", "rule")
+    point = ("store", "cost_model", "k", "saturation", "budget")
+    key = (*point, "rule")
     rows = {tuple(row[c] for c in key): row for row in again}
+    least = {at: min(row["mean_selection"] for row in own) for at, own in _grouped(again, *point).items()}
     for told in stored:
         row = rows.get(tuple(told[c] for c in key))
         for name in LOSSES if row is not None else ():
             found = [float(number) for number in _NUMBER.findall(told[f"{name}_advice"])]
-            if not _same_numbers(found, _advised(row, name)):
+            if not _same_numbers(found, _advised(row, name, least[tuple(told[c] for c in point)])):
                 where = ", ".join(f"{c} {told[c]}" for c in key)
                 yield f"row {where}: {name}_advice is {told[f'{name}_advice']!r}, not with the row's numbers"
 
 
-def _advised(row: Row, name: str) -> list[tuple[float, float]]:
-    """The numbers of one sentence, each with half a unit of its last digit."""
+def _advised(row: Row, name: str, least: float) -> list[tuple[float, float]]:
+    """The numbers of one sentence, each with half a unit of its last digit. least: the selection loss of the rule that
+    loses least of those at this budget."""
     loss, stale = row[f"mean_{name}"], row[f"mean_{name}_invalidation"]
     if not loss:
-        return []
-    numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), (100 * loss / row["mean_opt"], 0.5)]
-    numbers += [(row["budget"], 0)] if name != "missing" else []
-    return numbers + ([(stale, 0.0005)] if stale > 0 else [])
+        return [(row["budget"], 0)]
+    share, budget = (100 * loss / row["mean_opt"], 0.5), (row["budget"], 0)
+    numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), *((budget, share) if name == "missing" else (share, budget))]
+    numbers += [(stale, 0.0005)] if stale > 0 else []
+    return numbers + ([(least, 0.0005)] if name == "selection" and least < loss else [])
 
 
 def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) -> bool:
@@ -194,6 +209,33 @@ def most_lost_rows(scores: Sequence[Row], lost: Sequence[Row]) -> Iterator[Row]:
     for part in _grouped([r for r in lost if r["rule"] == shown], *_POINT).values():
         ordered = sorted(part, key=lambda r: (-r["lost"], r["package_id"], r["unit_id"]))
         yield from (row | {"rank": rank} for rank, row in enumerate(ordered[:_MOST_LOST], 1))
+
+
+# ---- without a budget
+
+
+def unit_rows(
+    stores: Mapping[str, Sequence[MemoryRow]],
+    units: Sequence[Row],
+    covered: Mapping[str, Mapping[str, Sequence[float]]],
+    plan: StorePlan,
+) -> Iterator[Row]:
+    """Rows of store_units. units: rows of table `units`; covered: example -> unit -> coverage by each memory."""
+    for unit in units:
+        package_id = unit["package_id"]
+        if unit["weight"] <= 0 or package_id not in stores or (plan.skip_empty and not stores[package_id]):
+            continue
+        yield {
+            "labels": plan.labels,
+            "demonstration": plan.demonstration,
+            "package_id": package_id,
+            "unit_id": unit["unit_id"],
+            "role": unit["role"],
+            "kind": unit["kind"],
+            "unit_text": unit["text"],
+            "weight": unit["weight"],
+            "covered": min(1.0, math.fsum(covered[package_id].get(unit["unit_id"], ()))),
+        }
 
 
 # ---- anatomy

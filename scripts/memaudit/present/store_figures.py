@@ -8,7 +8,7 @@ from . import style
 from .drawing import grid, note, panels_of, title
 from .registry import figure
 from .results import NothingToShow, Results
-from .store_tables import RULE_LABELS, cost_text, demonstrations, has_stores, judgements
+from .store_tables import MIN_EXAMPLES, RULE_LABELS, cost_text, demonstrations, has_stores, judgements
 
 _UPPER = "upper_exact"
 _COLOURS = {"upper": style.SKY, "kept": style.BLUE}
@@ -30,13 +30,15 @@ def store_diagnostic(results: Results, suite: str):
     fig, axes = style.new_figure(max(2.3 * columns + 0.5, 4.2), 2.15 * rows + 1.1, rows, columns, sharey=True)
     for i, (ax, (store, part)) in enumerate(zip(panels_of(axes, len(parts)), parts, strict=True)):
         kept = told[(told["store"] == store.name) & told["diagnosed"]]["rule"]
-        rule = kept.iloc[0] if len(kept) else "recency"
+        # Where no rule was kept by that a system follows, the whole store is what there is.
+        rule = kept.iloc[0] if len(kept) else "full_store"
         budgets = sorted(set(part["budget"]))
         for side, (name, shift) in {"upper": (_UPPER, -0.2), "kept": (rule, 0.2)}.items():
             own = part[part["rule"] == name].set_index("budget").reindex(budgets)
             x = [at + shift for at in range(len(budgets))]
             ax.bar(x, own["union_ratio"], width=0.38, color=_COLOURS[side])
-            ax.vlines(x, own["union_ratio_low"], own["union_ratio_high"], color=style.DARK_GREY, linewidth=0.8)
+            low, high = (own[f"union_ratio_{end}"].where(own["n"] >= MIN_EXAMPLES) for end in ("low", "high"))
+            ax.vlines(x, low, high, color=style.DARK_GREY, linewidth=0.8)
         ax.set_xticks(range(len(budgets)), [str(b) for b in budgets])
         ax.set_ylim(0, 1.04)
         ax.grid(axis="y")
@@ -55,7 +57,8 @@ def store_diagnostic(results: Results, suite: str):
     title(fig, results, suite, "Exported stores: kept and keepable", f"n = {n} examples at most", of_setting=False)
     note(fig, [
         "Both bars low: the store lacks what matters, or holds it in memories above B. A high one beside a low one: "
-        "what was kept is ill chosen. Lines: 95 % interval of the mean. Each store has a denominator of its own.",
+        f"what was kept is ill chosen. Lines: 95 % interval of the mean (of {MIN_EXAMPLES} examples or more). Each "
+        "store has a denominator of its own.",
         *(text for text in (demonstrations(results, suite), judgements(results, suite)) if text),
     ])  # fmt: skip
     return fig

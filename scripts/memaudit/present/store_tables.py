@@ -8,13 +8,17 @@ from collections.abc import Iterator
 import pandas as pd
 
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
+from ..stores.labels import UNLABELLED
+from ..stores.pruning import CALLED
 from . import style
 from .registry import table
 from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
 from .tables import MISSING, Document, Section
 
 _FRAME = "store_summary"
-_CI = "[low, high]: 95 % percentile bootstrap interval of the mean."
+# An interval of fewer examples says little, whatever its width: it is not shown (the data have it, with n).
+MIN_EXAMPLES = 5
+_CI = f"[low, high]: 95 % percentile bootstrap interval of the mean; not shown of fewer than {MIN_EXAMPLES} examples."
 _UNION = (
     "Package ratio: F / OPT of the package (above 1 where memories cover what no candidate does). Union ratio: F / OPT "
     "of the package and the store's memories together, which is another denominator for every store."
@@ -30,14 +34,11 @@ _VERDICT = (
     f"two) is below {MIN_KAPPA}."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
-RULE_LABELS = {
-    "recency": "Newest first",
-    "native_order": "Own retrieval order",
-    "salience": "Salience",
-    "upper_exact": "Best subset, exact",
-    "upper_greedy": "Greedy upper rule (no bound)",
-    "full_store": "Whole store",
-}
+RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.items()}
+# Ratio -> the column with its number of examples.
+_COUNTED = {"package_ratio": "package_n", "union_ratio": "n", "joint_ratio": "joint_n"}
+# Units named in the line on what no memory says, and rows a store of the table of them.
+_NAMED_UNITS, _LISTED_UNITS = 5, 20
 
 
 def has_stores(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -80,7 +81,7 @@ def external_denominators(results: Results, suite: str) -> Document:
         sections.append(Section(heading, _text(heads, rows)))
     notes = [_UNION, _COUNTS, _CI, *([_JOINT] if compared else [])]
     notes += _joint_notes(results, suite, frame)
-    notes += _counts_notes(frame)
+    notes += [*_counts_notes(frame), *_unlabelled_notes(results, suite)]
     return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
 
 
@@ -99,7 +100,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
                 _number(r.mean_opt),
                 _number(r.mean_selected),
                 *(_with_stale(r, name) for name in LOSS_LABELS),
-                LOSS_LABELS.get(r.largest, "None"),
+                _largest(r),
                 *([_sure(r)] if judged else []),
             )
             for r in part.itertuples()
@@ -107,24 +108,24 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
         heads += ["Verdict (draws that agree)"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
-        told = [
+        told = [("any", "Missing", _unsaid_line(results, suite, part["store"].iloc[0]))]
+        told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
             for label, name in (("Verdict", "verdict_text"), *((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS))
         ]
-        if told:
-            rule = RULE_LABELS[part[part["diagnosed"]]["rule"].iloc[0]].lower()
-            sections.append(
-                Section(f"{heading}: what to change (kept by: {rule})", _text(["B", "Loss", "Change"], told))
-            )
+        kept = f" (kept by: {CALLED[part[part['diagnosed']]['rule'].iloc[0]]})" if part["diagnosed"].any() else ""
+        sections.append(Section(f"{heading}: what to change{kept}", _text(["B", "Loss", "Change"], told)))
     notes = (
-        "Missing: in no memory. Size: in the store, but not in its best subset within B. Selection: in the best "
-        "subset, and not in what was kept. The three sum to OPT of the union - F. Means over examples with both optima "
-        "proven.",
+        "Missing: what the whole store, without a budget, is worth less than OPT of the union. Size: what its best "
+        "subset within B is worth less than the whole store, or than that OPT if it is less. Selection: what was kept "
+        "is worth less than the best subset. The three sum to OPT of the union - F. Means over examples with both "
+        "optima proven.",
         "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
         "reported; it is negative where the optimum gives such a unit up for something worth more.",
         *([_VERDICT] if frame["agreement"].notna().any() else []),
         *_unproven_notes(frame),
+        *_unlabelled_notes(results, suite),
     )
     return Document(_caption(results, suite, "Diagnosis of exported stores", frame), frame, tuple(sections), notes)
 
@@ -138,15 +139,74 @@ def store_lost_units(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             rows = [
                 (r.rank, r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _plain(r.unit_text),
-                 _number(r.lost), LOSS_LABELS[r.loss], r.kept_instead or MISSING, _plain(r.store_best))
+                 _number(r.lost), *(_number(getattr(r, name)) for name in LOSS_LABELS), _number(r.gap),
+                 r.kept_instead or MISSING, _plain(r.store_best))
                 for r in at.itertuples()
             ]  # fmt: skip
-            heads = ["", "Example", "Unit", "Role", "Text", "Lost", "Loss", "The optimum keeps", "Best in the store"]
-            sections.append(Section(f"{heading}, B = {budget}", _text(heads, rows)))
-    notes = ("Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept.",)
+            heads = ["", "Example", "Unit", "Role", "Text", "Lost", *LOSS_LABELS.values(), "Example loses"]
+            heads += ["The optimum keeps", "Best in the store"]
+            kept = CALLED[at["rule"].iloc[0]]
+            sections.append(Section(f"{heading}, B = {budget}, kept by: {kept}", _text(heads, rows)))
+    notes = (
+        "Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept; missing, "
+        "size and selection are its parts (negative: that step gives the unit back). Example loses: OPT of the union "
+        "- F. Where its units lose more than that, what was kept holds other units in exchange. Examples that lose "
+        "nothing are left out.",
+        *_unlabelled_notes(results, suite),
+    )
     examples = f"n = {frame['package_id'].nunique():,} examples"
     caption = f"Most valuable lost units; suite {suite}, {examples}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
+
+
+@table(has_stores)
+def store_units(results: Results, suite: str) -> Document:
+    """The units that count of which no memory of a store says anything, whatever the budget."""
+    frame = results.natural("store_units", suite)
+    sections = []
+    for store in results.info.suite(suite).stores:
+        unsaid = _unsaid(frame[frame["store"] == store.name])
+        rows = [
+            (r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _number(r.weight), _plain(r.unit_text))
+            for r in unsaid.head(_LISTED_UNITS).itertuples()
+        ]
+        heading = f"{_heading(store)}, {_unsaid_count(frame[frame['store'] == store.name], unsaid)}"
+        sections.append(Section(heading, _text(["Example", "Unit", "Role", "Weight", "Text"], rows)))
+    notes = (
+        f"Units of weight above 0 that no memory covers, by weight; the first {_LISTED_UNITS} a store (the data have "
+        "all units that count, with what the whole store covers of each).",
+        *_unlabelled_notes(results, suite),
+    )
+    examples = f"n = {frame['package_id'].nunique():,} examples"
+    caption = f"What no memory says; suite {suite}, {examples}.{_remarks(results, suite)}"
+    return Document(caption, frame, tuple(sections), notes)
+
+
+def _unsaid(own: pd.DataFrame) -> pd.DataFrame:
+    """The units of one store (rows of store_units) that no memory covers, the heaviest first."""
+    order = {"weight": False, "package_id": True, "unit_id": True}
+    return own[own["covered"] == 0].sort_values(list(order), ascending=list(order.values()))
+
+
+def _unsaid_count(own: pd.DataFrame, unsaid: pd.DataFrame) -> str:
+    partly = int(((own["covered"] > 0) & (own["covered"] < 1)).sum())
+    weights = f"{_number(unsaid['weight'].sum())} of {_number(own['weight'].sum())} of the weight"
+    return (
+        f"no memory says {len(unsaid):,} of the {len(own):,} units that count ({weights}), {partly:,} are said in part"
+    )
+
+
+def _unsaid_line(results: Results, suite: str, store: str) -> str:
+    """What a store lacks whatever the budget, with the heaviest units."""
+    frame = results.natural("store_units", suite)
+    own = frame[frame["store"] == store]
+    unsaid = _unsaid(own)
+    named = [f"{r.package_id} {r.unit_id}" for r in unsaid.head(_NAMED_UNITS).itertuples()]
+    more = f" and {len(unsaid) - len(named):,} more" if len(unsaid) > len(named) else ""
+    judged = next((f"By the {s.judge}: " for s in results.info.suite(suite).stores if s.name == store and s.judge), "")
+    listed = f": {', '.join(named)}{more} (table store_units)" if named else ""
+    count = _unsaid_count(own, unsaid)
+    return f"{judged}{count if judged else count[0].upper() + count[1:]}{listed}."
 
 
 @table(has_stores)
@@ -315,7 +375,7 @@ def _remarks(results: Results, suite: str) -> str:
 
 def _caption(results: Results, suite: str, what: str, frame: pd.DataFrame) -> str:
     counts = frame["examples"] if "examples" in frame else frame["n"]
-    low, high = int(counts.min()), int(counts.max())
+    low, high = (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
     n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
     return f"{what}; suite {suite}, {n} examples a row.{_remarks(results, suite)}"
 
@@ -343,9 +403,18 @@ def _counts_notes(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _unproven_notes(frame: pd.DataFrame) -> Iterator[str]:
-    most = int(frame["unproven_n"].max())
+    most = int(frame["unproven_n"].max()) if len(frame) else 0
     if most:
         yield f"Up to {most:,} examples a row are left out: an optimum is not proven."
+
+
+def _unlabelled_notes(results: Results, suite: str) -> Iterator[str]:
+    """How many memories the labels of each store leave out."""
+    frame = results.natural("store_anatomy", suite)
+    rows = frame[frame["what"].eq("labels") & frame["name"].eq(UNLABELLED)].set_index("store")["value"]
+    for store in results.info.suite(suite).stores:
+        if store.name in rows.index:
+            yield f"Coverage of {int(rows[store.name]):,} memories of {store.name} is unlabelled and counted 0."
 
 
 def _rule(row) -> str:
@@ -361,8 +430,14 @@ def _with_stale(row, name: str) -> str:
     return _number(loss) + (f" (stale {_number(stale)})" if stale else "")
 
 
+def _largest(row) -> str:
+    """The largest loss, or all that are equally large."""
+    names = [LOSS_LABELS.get(name, "None") for name in (row.largest, *filter(None, row.tied.split("+")))]
+    return " and ".join([", ".join(names[:-1]), names[-1].lower()] if len(names) > 1 else names)
+
+
 def _sure(row) -> str:
-    verdict = "Undecided" if row.verdict == UNDECIDED else LOSS_LABELS.get(row.verdict, "None")
+    verdict = "Undecided" if row.verdict == UNDECIDED else _largest(row)
     return f"{verdict} ({100 * row.agreement:.0f} %)"
 
 
@@ -395,4 +470,6 @@ def _number(value: float | None) -> str:
 
 def _interval(row, name: str) -> str:
     mean, low, high = (getattr(row, f"{name}{part}") for part in ("", "_low", "_high"))
-    return MISSING if mean is None or math.isnan(mean) else f"{_number(mean)} [{_number(low)}, {_number(high)}]"
+    if mean is None or math.isnan(mean) or getattr(row, _COUNTED[name]) < MIN_EXAMPLES:
+        return _number(mean)
+    return f"{_number(mean)} [{_number(low)}, {_number(high)}]"

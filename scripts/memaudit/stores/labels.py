@@ -15,6 +15,8 @@ from .model import Memory, Store
 
 # (memory id, view) -> unit id -> coverage in (0, 1]
 StoreCoverage = Mapping[tuple[str, str], Mapping[str, float]]
+# What `ingest` calls memories whose coverage nobody stated.
+UNLABELLED = "memories that no label row is of"
 _SCOPES = ("memory_view", "memory_scope")
 
 
