@@ -229,9 +229,9 @@ def _advice(
         fix = "write memories that say what the lost units say"
         told["missing"] = f"even the whole store, without a budget, is worth {much}{_stale(numbers, 'missing')}: {fix}."
     if size:
-        much = f"{size:.3f} of {optimum:.3f} ({_share(size, optimum)}) is in the store but not within {budget}"
-        fix = "write shorter memories, or split long ones by fact"
-        told["size"] = f"{much}{_stale(numbers, 'size')}: {fix}."
+        much = f"{size:.3f} of {optimum:.3f} ({_share(size, optimum)}) is reached by the whole store"
+        where = f"but by no part of it within {budget}{_stale(numbers, 'size')}"
+        told["size"] = f"{much}, {where}: write shorter memories, or split long ones by fact."
     if kept:
         much = f"{kept:.3f} of {optimum:.3f} ({_share(kept, optimum)}) fits within {budget}"
         where = f"and is not kept by {CALLED[rule]}{_stale(numbers, 'selection')}"

@@ -414,7 +414,9 @@ def _unlabelled_notes(results: Results, suite: str) -> Iterator[str]:
     rows = frame[frame["what"].eq("labels") & frame["name"].eq(UNLABELLED)].set_index("store")["value"]
     for store in results.info.suite(suite).stores:
         if store.name in rows.index:
-            yield f"Coverage of {int(rows[store.name]):,} memories of {store.name} is unlabelled and counted 0."
+            n = int(rows[store.name])
+            memories = f"{n:,} memor{'y' if n == 1 else 'ies'}"
+            yield f"Coverage of {memories} of {store.name} is unlabelled and counted 0."
 
 
 def _rule(row) -> str:
