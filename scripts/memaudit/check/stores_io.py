@@ -42,7 +42,7 @@ _WHAT = {"count", "format", "skipped", "warning", "partial", "note", "labels", "
 # Means that are sums of floats.
 _CLOSE = {
     "store_summary": {c for c in TABLES["store_summary"].schema.names if c.startswith("mean_") or "_ratio" in c},
-    "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith("mean_")},
+    "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith(("mean_", "drawn_"))},
     "store_anatomy": {"value"},
 }
 

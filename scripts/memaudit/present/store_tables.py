@@ -26,8 +26,9 @@ _COUNTS = (
 )
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
-    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, or where the judge's kappa (the lower of its "
-    f"two) is below {MIN_KAPPA}."
+    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, where the judge's kappa (the lower of its two) "
+    f"is below {MIN_KAPPA}, or where the draws lean: their mean loss, or a step as long the other way, puts another one "
+    "ahead. On labelled stores the draws found too much missing (docs/stores.md, Calibration)."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {
