@@ -161,7 +161,7 @@ def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypa
         stores = {name: {"suite": "asked", "judge": "proxy", "path": f"{name}.json"} | s for name, s in stores.items()}
         content = raw() | {"stores": stores, "writers": {"opt": {"rule": "opt"}}}
         content["suites"] = {"asked": suite}
-        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content))
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
         return load_config("my.yaml")
 
     check_stores(loaded(good={}, unnamed={"instance_id": "q_tea"}))
