@@ -713,8 +713,9 @@ STORE_MEMORIES = _table(
         "n_bytes": _int,
     },
 )
-# How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say
-# too much or too little; package: examples that have no store, stores of no example; name: which, of its kind.
+# How each store was read. what: count, format, skipped, warning, partial, note or column (detail: read as what, or
+# ignored); labels: what its label files say too much or too little; package: examples that have no store, stores of no
+# example; name: which, of its kind.
 INGEST = _table(
     "ingest",
     ("store", "instance_id", "what", "name"),

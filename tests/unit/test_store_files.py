@@ -402,6 +402,13 @@ def test_columns_of_a_table_that_are_not_read_are_named(tmp_path):
     assert {row["name"]: row["detail"] for row in rows} == {"text": "read as text", "importance": "ignored"}
 
 
+def test_a_key_that_is_read_twice_has_one_row(tmp_path):
+    file = write(tmp_path / "rows.json", [{"text": "it is blue", "at": "2024-01-01"}])
+    (found,) = read_stores(file, IngestOptions(columns={"time": "at", "group": "at"}))
+    rows = [row for row in found.report.rows() if row["name"] == "at"]
+    assert len(rows) == 1 and set(rows[0]["detail"].removeprefix("read as ").split(" and ")) == {"time", "group"}
+
+
 def test_a_format_of_its_own_ignores_nothing_by_name(tmp_path):
     listing = {"results": [{"id": "m", "memory": "it is blue", "hash": None}]}
     (found,) = read_stores(write(tmp_path / "m.json", json.dumps(listing).encode()), IngestOptions(format="mem0"))

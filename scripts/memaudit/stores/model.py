@@ -100,9 +100,9 @@ class IngestReport:
             yield {**place, "what": "partial", "name": reason, "count": 1, "detail": None}
         for note, count in self.notes.items():
             yield {**place, "what": "note", "name": note, "count": count, "detail": None}
-        for role, keys in self.columns.items():
-            for key in keys:
-                yield {**place, "what": "column", "name": key, "count": 1, "detail": f"read as {role}"}
+        for key in dict.fromkeys(key for keys in self.columns.values() for key in keys):
+            roles = " and ".join(role for role, keys in self.columns.items() if key in keys)
+            yield {**place, "what": "column", "name": key, "count": 1, "detail": f"read as {roles}"}
         for key in self.ignored:
             yield {**place, "what": "column", "name": key, "count": 1, "detail": "ignored"}
 
