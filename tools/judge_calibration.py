@@ -41,7 +41,7 @@ from memaudit.stores.judge_verdict import (  # noqa: E402
     UNDECIDED,
     conclude,
     drawn_losses,
-    largest_loss,
+    largest_losses,
 )
 from memaudit.stores.labelled import judged_stores, labelled_stores  # noqa: E402
 from memaudit.stores.model import IngestOptions  # noqa: E402
@@ -267,9 +267,10 @@ def _inside(point: Point, name: str) -> bool:
 
 
 def verdict_table(at: Sequence[Point]) -> str:
-    """How many verdicts are decided, and how often the loss that is the largest as judged is so by the labels."""
+    """How many verdicts are decided, and how often the loss that is the largest as judged (or the tie) is so by the
+    labels."""
     judge = proxy_judge()
-    found = [(conclude(p.judged, p.drawn, judge), largest_loss(p.labels)) for p in at]
+    found = [(conclude(p.judged, p.drawn, judge), largest_losses(p.labels)) for p in at]
     percent = f"{100 * MIN_SHARE:.0f} %"
     kinds: dict[str, Callable] = {
         f"decided: {percent} of the draws or more agree, and do not lean": lambda v: v.verdict != UNDECIDED,
@@ -279,7 +280,7 @@ def verdict_table(at: Sequence[Point]) -> str:
     rows = []
     for name, of in kinds.items():
         own = [(verdict, true) for verdict, true in found if of(verdict)]
-        rows.append((name, str(len(own)), str(sum(verdict.largest == true for verdict, true in own))))
+        rows.append((name, str(len(own)), str(sum((v.largest, *v.also) == true for v, true in own))))
     return figures.table(("verdicts", "number", "largest loss as by the labels"), rows, numbers=True)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
@@ -846,8 +846,10 @@ STORE_LOST_UNITS = _table(
     {"kind": _str, "unit_text": _str, "store_best": _str},
 )
 # How sure the largest mean loss of a judged store is (stores/judge_verdict.py): `agreement` is the share of `draws` of
-# labels under which it is the same; verdict: `largest`, or undecided. kappa: the lower of the judge's two. n: examples;
-# *_draws: draws whose largest mean loss is that; drawn_*: mean of the loss over the proven draws.
+# labels under which it is the same; verdict: `largest`, or undecided. tied: the others that are as large, joined by +;
+# where there are any, draws agree in which these very ones tie. kappa: the lower of the judge's two. n: examples;
+# *_draws: draws in which that alone is the largest mean loss; tied_draws: draws in which several are, whichever they
+# are; these and unproven_draws sum to draws. drawn_*: mean of the loss over the proven draws.
 _CAUSES = (*_LOSSES, "nothing")
 STORE_VERDICTS = _table(
     "store_verdicts",
@@ -863,8 +865,10 @@ STORE_VERDICTS = _table(
         "n": _int,
         "verdict": _str,
         "largest": _str,
+        "tied": _str,
         "agreement": _float,
         "draws": _int,
+        "tied_draws": _int,
         "unproven_draws": _int,
         "leans": _bool,
         **{f"{name}_draws": _int for name in _CAUSES},
@@ -881,7 +885,15 @@ STORE_DRAWS = _table(
 )
 
 # ---- analysis/{suite}/ of suites with exported stores
-STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost", "store_units", "store_judges")
+STORE_TABLES = (
+    "store_summary",
+    "store_diagnosis",
+    "store_ranges",
+    "store_anatomy",
+    "store_most_lost",
+    "store_units",
+    "store_judges",
+)
 _STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
 # Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
 # out; empty_n: empty ones that count as 0. n, package_n, joint_n: ratios in the three means; *_undefined_n: without
@@ -910,8 +922,8 @@ STORE_SUMMARY = _table(
 )
 # Mean losses; largest: the largest of them, of equal ones the first; tied: the others, joined by +; verdict: `largest`,
 # or `undecided` where a judge said what memories cover and drawn labels do not bear it out (agreement: share of the
-# draws that do, unproven_draws: draws that agree with nothing as an optimum is not proven, kappa: of the judge; null
-# under labels); verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is
+# draws that do, tied_draws and unproven_draws: as in STORE_VERDICTS, kappa: of the judge; null under labels);
+# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is
 # of; missing_advice, ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
     "store_diagnosis",
@@ -932,6 +944,7 @@ STORE_DIAGNOSIS = _table(
     {
         "agreement": _float,
         "draws": _int,
+        "tied_draws": _int,
         "unproven_draws": _int,
         "kappa": _float,
         "leans": _bool,
@@ -939,6 +952,21 @@ STORE_DIAGNOSIS = _table(
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}": _float for name in _LOSSES},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},
+    },
+)
+# What to change first, by ranges of the budgets that were scored: one row a range in which the diagnosed rule (`rule`)
+# has one verdict, largest loss and tie, from its first to its last budget, `budgets` of them. text: the range in words;
+# the texts of a setting make one line. A budget of which nothing is diagnosed (no example is proven) is in no range.
+STORE_RANGES = _table(
+    "store_ranges",
+    ("suite", "store", "cost_model", "k", "saturation", "first_budget"),
+    {
+        **_STORE,
+        **_SETTING,
+        "first_budget": _int,
+        "last_budget": _int,
+        "budgets": _int,
+        **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "text"), _str),
     },
 )
 # What a store holds: `what` is measured, by `name`.

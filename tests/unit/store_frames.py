@@ -7,7 +7,15 @@ from dataclasses import asdict
 import pandas as pd
 from store_cases import PACKAGE, STORE, UNITS, judged_case, score, words
 
-from memaudit.analysis.store_summary import Declared, anatomy, covered_units, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import (
+    Declared,
+    anatomy,
+    covered_units,
+    diagnosis,
+    first_to_change,
+    most_lost,
+    summarise,
+)
 from memaudit.analysis.store_verdicts import verdict_rows
 from memaudit.objective import CAP1
 from memaudit.present.results import Setting, StoreInfo
@@ -43,6 +51,7 @@ def frames(
                     [case], judged, losses, made.selections, constants, CAP1, k=1, draws=20
                 ).verdicts
             parts["store_diagnosis"].append(diagnosis(losses, scores, declared, verdicts))
+            parts["store_ranges"].append(first_to_change(parts["store_diagnosis"][-1], scores))
             parts["store_most_lost"].append(most_lost(lost.assign(labels=declared.labels), ["recency"]))
         costs = {setting.cost_model: words for setting in settings}
         of_costs = dict.fromkeys(costs, budgets)

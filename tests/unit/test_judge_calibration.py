@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memaudit.check.draws import turned
-from memaudit.stores.judge_verdict import LOSSES, UNDECIDED, conclude, leans
+from memaudit.check.draws import DRAWS, turned, verdict_columns
+from memaudit.stores.judge_verdict import LOSSES, NO_LOSS, UNDECIDED, conclude, largest_losses, leans
 from memaudit.stores.union import Losses
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -70,9 +70,10 @@ def test_verdicts_are_counted_by_what_the_labels_say():
         tool.Point(of(0, 2, 0), high, (high,) * 4),  # decided and wrong
         tool.Point(high, high, (high, low, low, low)),  # few agree
         tool.Point(of(0, 0, 1), of(2, 0, 1), (of(4, 0, 1),) * 4),  # all agree, and lean
+        tool.Point(of(3, 3, 0), high, (high,) * 4),  # decided, and by the labels a tie
     ]
     lines = tool.verdict_table(points).splitlines()[2:]
-    assert [line.split(" | ")[1:] for line in lines] == [["2", "1 |"], ["1", "0 |"], ["1", "1 |"]]
+    assert [line.split(" | ")[1:] for line in lines] == [["3", "1 |"], ["1", "0 |"], ["1", "1 |"]]
 
 
 def test_draws_that_lean_leave_a_verdict_open():
@@ -89,7 +90,43 @@ def test_draws_that_lean_leave_a_verdict_open():
     assert leans(of(0, 0, 0), of("0.1", 0, 0)) and not leans(of(0, 0, 0), of(0, 0, 0))
 
 
+def test_a_draw_with_a_tie_agrees_only_with_the_same_tie():
+    judge = tool.proxy_judge()
+    one, tie, three = of(2, 1, 0), of(2, 2, 0), of(2, 2, 2)
+    found = conclude(one, [one] * 159 + [tie] * 41, judge)
+    assert (found.verdict, found.share, found.tied, found.counts) == (UNDECIDED, 0.795, 41, {"missing": 159})
+    assert conclude(one, [one] * 160 + [tie] * 40, judge).verdict == "missing"
+    found = conclude(tie, [tie] * 160 + [three] * 20 + [of(2, 1, 0)] * 10 + [of(1, 2, 0)] * 10, judge)
+    assert (found.verdict, found.largest, found.also) == ("missing", "missing", ("size",))
+    assert (found.share, found.tied, found.counts) == (0.8, 180, {"missing": 10, "size": 10})
+    # A tie that the draws turn to either side is not that tie.
+    assert conclude(tie, [one] * 100 + [of(1, 2, 0)] * 100, judge).share == 0
+    assert leans(tie, one) and leans(tie, of(1, 2, 0)) and not leans(tie, tie)
+
+
 LOSS = st.builds(Losses, *[st.integers(0, 8).map(lambda n: Fraction(n, 6))] * 3)
+
+
+@given(LOSS)
+def test_the_largest_losses_are_all_that_none_exceeds(one):
+    values = {name: getattr(one, name) for name in LOSSES}
+    none_above = tuple(n for n in LOSSES if values[n] > 0 and all(values[n] >= v for v in values.values()))
+    assert largest_losses(one) == (none_above or (NO_LOSS,))
+
+
+@given(LOSS, st.lists(LOSS, min_size=1, max_size=5), st.integers(0, 40))
+def test_the_check_concludes_the_same(judged, draws, unproven):
+    drawn = [(draws * DRAWS)[i] for i in range(DRAWS - unproven)] + [None] * unproven
+    found = conclude(judged, drawn, tool.proxy_judge())
+    rows = [{n: None if one is None else float(getattr(one, n)) for n in LOSSES} for one in drawn]
+    again = verdict_columns({n: getattr(judged, n) for n in LOSSES}, rows, found.kappa)
+    own = {
+        "verdict": found.verdict, "largest": found.largest, "tied": "+".join(found.also), "agreement": found.share,
+        "tied_draws": found.tied, "unproven_draws": found.unproven, "leans": found.leans,
+        **{f"{n}_draws": found.counts.get(n, 0) for n in (*LOSSES, NO_LOSS)},
+    }  # fmt: skip
+    assert own == {name: again[name] for name in own}
+    assert sum(found.counts.values()) + found.tied + found.unproven == found.draws
 
 
 @given(LOSS, st.lists(LOSS, min_size=1, max_size=5))

@@ -11,10 +11,21 @@ from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, memory, score, solve, 
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
-from memaudit.analysis.store_summary import Declared, anatomy, covered_units, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import (
+    Declared,
+    anatomy,
+    covered_units,
+    diagnosis,
+    first_to_change,
+    most_lost,
+    summarise,
+)
+from memaudit.check.compare import row_faults
+from memaudit.check.store_means import range_rows
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, TextSize, build
+from memaudit.schemas import TABLES
 from memaudit.stores.labelled import labelled_stores, refuse_strange_units
 from memaudit.stores.labels import labels
 from memaudit.stores.model import Ingest, IngestReport, Memory, Store
@@ -259,6 +270,94 @@ def test_nothing_lost_is_told_as_such():
     assert row["missing_advice"].startswith(
         "The whole store, without a budget, is worth as much as the optimum within 3"
     )
+
+
+# ---- over all budgets
+
+SETTING = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "saturation": "cap1"}
+
+
+def ranges(verdicts, scored=None):
+    """Rows of store_ranges: budget -> (verdict, largest, tied) by newest first; `scored`: budgets, more than those."""
+    scores = pd.DataFrame([SETTING | {"budget": b} for b in scored or verdicts])
+    rows = [
+        SETTING | {"budget": b, "rule": rule, "labels": "labels", "diagnosed": rule == "recency"}
+        | dict(zip(("verdict", "largest", "tied"), told, strict=True))
+        for b, one in verdicts.items()
+        for rule, told in (("recency", one), ("salience", ("size", "size", "")))
+    ]  # fmt: skip
+    made = first_to_change(pd.DataFrame(rows), scores)
+    again = list(range_rows(rows, scores.to_dict("records")))
+    assert list(row_faults(to_table("store_ranges", made), again, TABLES["store_ranges"].key)) == []
+    return made
+
+
+def sure(name):
+    return (name, name, "")
+
+
+def test_what_to_change_first_is_told_by_ranges_of_budgets():
+    made = ranges(
+        {60: sure("missing"), 10: sure("size"), 20: sure("selection"), 30: sure("selection"), 100: sure("missing")}
+    )
+    assert made[["first_budget", "last_budget", "budgets"]].values.tolist() == [[10, 10, 1], [20, 30, 2], [60, 100, 2]]
+    assert made["text"].tolist() == [
+        "at 10: size (write shorter memories)",
+        "at 20 to 30: selection (choose better what is kept)",
+        "from 60: missing (write what the lost units say)",
+    ]
+    assert set(made["rule"]) == {"recency"}
+
+
+def test_one_verdict_at_all_budgets_and_one_budget_are_one_range():
+    assert ranges({10: sure("size"), 20: sure("size")})["text"].tolist() == [
+        "at all budgets, 10 to 20: size (write shorter memories)"
+    ]
+    assert ranges({10: sure("nothing")})["text"].tolist() == ["at 10: nothing is lost"]
+
+
+def test_a_range_does_not_reach_over_a_budget_of_which_nothing_is_known():
+    """At 20 and 60 no example is proven."""
+    made = ranges({b: sure("size") for b in (10, 30, 40)}, scored=[10, 20, 30, 40, 60])
+    assert [text.split(":")[0] for text in made["text"]] == ["at 10", "at 30 to 40"]
+
+
+def test_ties_and_undecided_verdicts_are_ranges_of_their_own():
+    tie = ("size", "size", "selection")
+    open_ = ("undecided", "size", "selection")
+    made = ranges({10: sure("size"), 20: tie, 30: open_, 40: ("undecided", "nothing", "")})
+    assert made["text"].tolist() == [
+        "at 10: size (write shorter memories)",
+        "at 20: size and selection equally (write shorter memories, choose better what is kept)",
+        "at 30: undecided (size and selection as judged)",
+        "at 40: undecided (nothing as judged)",
+    ]
+
+
+VERDICTS = [
+    (verdict, largest, tied)
+    for largest, tied in (("missing", ""), ("missing", "size+selection"), ("selection", ""), ("nothing", ""))
+    for verdict in (largest, "undecided")
+]
+
+
+@given(
+    st.dictionaries(st.integers(1, 30), st.sampled_from(VERDICTS), min_size=1, max_size=8), st.sets(st.integers(1, 30))
+)
+def test_ranges_are_the_runs_of_equal_verdicts(verdicts, more):
+    scored = sorted({*verdicts, *more})
+    made = ranges(verdicts, scored)
+    covered = [b for row in made.itertuples() for b in scored if row.first_budget <= b <= row.last_budget]
+    assert sorted(covered) == sorted(verdicts) and made["budgets"].sum() == len(verdicts)
+    by_budget = {
+        b: (r.verdict, r.largest, r.tied) for r in made.itertuples() for b in scored
+        if r.first_budget <= b <= r.last_budget
+    }  # fmt: skip
+    assert by_budget == verdicts
+    pairs = zip(made.itertuples(), made.iloc[1:].itertuples(), strict=False)
+    for one, other in pairs:
+        next_scored = scored[scored.index(one.last_budget) + 1]
+        assert next_scored != other.first_budget or by_budget[one.last_budget] != by_budget[other.first_budget]
 
 
 def test_units_that_count_are_told_with_what_the_whole_store_covers():

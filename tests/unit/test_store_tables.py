@@ -64,13 +64,16 @@ def test_the_cells_are_the_numbers():
     assert told.loc["8", "Missing"] == "1.500 (stale 0.500)" and told.loc["8", "Largest loss"] == "Missing"
     assert told.loc["4", "Largest loss"] == "Selection"
     change = cells("store_diagnosis", 1)
-    assert len(change) == 9 and change["Change"].str.contains("60 %").any()
+    assert len(change) == 10 and change["Change"].str.contains("60 %").any()
     assert change.iloc[0].tolist() == [
+        "all", "First", "At 4: selection (choose better what is kept); at 8: missing (write what the lost units say).",
+    ]  # fmt: skip
+    assert change.iloc[1].tolist() == [
         "any", "Missing",
         "No memory says 2 of the 3 units that count (1.500 of 2.500 of the weight), 0 are said in part: q tea, q gone "
         "(table store_units).",
     ]  # fmt: skip
-    assert change["Change"].iloc[5] == (
+    assert change["Change"].iloc[6] == (
         "Kept by newest first, the store loses most to extraction (missing), by its labels (1 example)."
     )
     lost = cells("store_lost_units", 1)  # B = 8
@@ -196,9 +199,31 @@ def test_a_judged_diagnosis_says_how_sure_it_is():
     assert "Verdict (draws that agree)" in judged.columns and "Verdict (draws that agree)" not in labelled.columns
     verdicts = told[told["Loss"] == "Verdict"]["Change"]
     kappa = min(judge_named("proxy").provenance[key] for key in ("kappa", "kappa_all_cells"))
-    assert verdicts.str.contains(f"of 20 label draws agree; kappa {kappa:.2f}", regex=False).all()
+    ties = JUDGED.frames["store_diagnosis"].query("store == 'guess'").set_index("budget")["tied_draws"]
+    assert sorted(ties > 0) == [False, True]
+    for text, n in zip(verdicts, ties.sort_index(), strict=True):
+        tie = f", the largest losses tie in {n:.0f}" if n else ""
+        assert f"of 20 label draws agree{tie}; kappa {kappa:.2f}" in text
+    assert any("A draw whose largest losses tie agrees only" in note for note in document.notes)
     assert told["Change"].str.contains("[Bb]y the proxy").all()
     assert any("undecided below 80 %" in note for note in document.notes)
+
+
+def test_the_line_over_all_budgets_is_of_its_setting_and_says_whose_word_it_is():
+    both = results(StoreInfo("zeta"), StoreInfo("guess", judge="proxy"), settings=(WORDS, Setting("bytes")))
+    frames = store_frames.frames("talks", both.info.suite("talks").stores, (WORDS, Setting("bytes")))
+    ranges = frames["store_ranges"]
+    own = ranges["store"].eq("guess") & ranges["cost_model"].eq("bytes")
+    texts = ranges["text"].mask(own & ranges["first_budget"].eq(4), "at 4: nothing is lost")
+    shown = Results(both.info, {**frames, "store_ranges": ranges.assign(text=texts)})
+    lines = [s.frame.iloc[0].tolist() for s in make(shown, "store_diagnosis", "talks").sections[1::2]]
+    assert len(lines) == 4 and all(line[:2] == ["all", "First"] for line in lines)
+    assert [line[2].startswith("By the proxy: at 4: ") for line in lines] == [False, False, True, True]
+    assert [line[2] for line in lines if "nothing is lost" in line[2]] == [
+        "By the proxy: at 4: nothing is lost; at 8: missing (write what the lost units say)."
+    ]
+    notes = make(shown, "store_diagnosis", "talks").notes
+    assert any(note.startswith("First: the largest loss") for note in notes)
 
 
 def test_the_figure_names_the_judge():

@@ -157,11 +157,14 @@ def test_a_store_without_labels_is_judged_and_says_so(finished):
     for cost_model in ("declared", "words"):
         path = stores / "guess" / cost_model / "k1.cap1" / "verdicts.parquet"
         found = read_table(path, "store_verdicts").to_pandas()
-        counted = found[["missing_draws", "size_draws", "selection_draws", "nothing_draws", "unproven_draws"]]
+        counted = found[[f"{n}_draws" for n in (*LOSSES, "nothing", "tied", "unproven")]]
         assert counted.sum(axis=1).eq(200).all() and found["unproven_draws"].eq(0).all()
     judge = frame(finished, "store_judges")
     assert {"kappa", "kappa_low", "kappa_high"} <= set(judge["what"]) and judge["what"].eq("confusion").sum() == 9
     text = (finished / "results" / "tables" / "released" / "store_diagnosis.md").read_text()
+    ranges = frame(finished, "store_ranges")
+    assert len(ranges[["store", "cost_model"]].drop_duplicates()) == text.count("| all | First | ") == 8
+    assert all(part in text for part in ranges["text"].str.slice(1))
     assert "Coverage of guess is judged by the proxy, not labelled (kappa" in text.splitlines()[0]
 
 

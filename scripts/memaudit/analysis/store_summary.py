@@ -11,16 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
 
 from ..costs import DECLARED
-from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED
+from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED, largest_losses
 from ..stores.labelled import LABELS
 from ..stores.model import TOMBSTONE
 from ..stores.pruning import CALLED
-from ..stores.union import Labelled
+from ..stores.union import Labelled, Losses
 from ..stores.unions import Cost
 from .bootstrap import mean, mean_interval
 from .scores import UNPROVEN
@@ -31,7 +32,8 @@ MOST_LOST = 10
 # The rules that a system could follow, the one that is diagnosed first: its own order, else what matters by its
 # salience (per cost, the protocol's rule, before whatever the cost), else the newest.
 DEPLOYABLE = ("native_order", "salience", "salience_order", "recency")
-_KEY = ["suite", "store", "cost_model", "k", "saturation", "budget", "budget_spec"]
+_SETTING = ["suite", "store", "cost_model", "k", "saturation"]
+_KEY = [*_SETTING, "budget", "budget_spec"]
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,6 @@ def diagnosis(
         named = dict(zip([*_KEY, "rule"], key, strict=True))
         exact, n = means[key], len(part)
         told = _verdict(exact) if verdicts is None else _judged_verdict(judged.get(key), n)
-        told |= {"tied": "+".join(_largest(exact)[1:])}
         numbers = {name: float(value) for name, value in exact.items()}
         numbers |= {f"mean_{name}_invalidation": mean(part[f"{name}_invalidation"].to_numpy(float)) for name in LOSSES}
         rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
@@ -150,26 +151,20 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, Fraction]:
 
 
 # How sure the verdict on a judged store is.
-_SURE = ("agreement", "draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
-
-
-def _largest(numbers: Mapping[str, Fraction]) -> list[str]:
-    """The largest losses, several where they are equal; NO_LOSS alone where all are 0."""
-    most = max(numbers[f"mean_{name}"] for name in LOSSES)
-    return [name for name in LOSSES if numbers[f"mean_{name}"] == most] if most else [NO_LOSS]
+_SURE = ("agreement", "draws", "tied_draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 
 
 def _verdict(numbers: Mapping[str, Fraction]) -> dict[str, object]:
-    """The largest loss (of equal ones the earlier cause) of a store with labels."""
-    largest = _largest(numbers)[0]
-    return {"largest": largest, "verdict": largest, **dict.fromkeys(_SURE)}
+    """The largest loss (of equal ones the earlier cause; `tied`: the others) of a store with labels."""
+    first, *others = largest_losses(Losses(*(numbers[f"mean_{name}"] for name in LOSSES)))
+    return {"largest": first, "tied": "+".join(others), "verdict": first, **dict.fromkeys(_SURE)}
 
 
 def _judged_verdict(found: Mapping[str, object] | None, n: int) -> dict[str, object]:
     """The verdict on a store that was judged, by its row in schema STORE_VERDICTS."""
     if found is None or found["n"] != n:
         raise ValueError(f"verdict {found} for a diagnosis of {n} examples; verdicts and losses are not of one run")
-    return {name: found[name] for name in ("largest", "verdict", *_SURE)}
+    return {name: found[name] for name in ("largest", "tied", "verdict", *_SURE)}
 
 
 _CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection"}
@@ -188,6 +183,8 @@ def _verdict_text(told: Mapping[str, object], rule: str, n: int, labels: str) ->
     if told["agreement"] is None:
         return f"K{lost}."
     share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    if told["tied_draws"]:
+        share += f", the largest losses tie in {told['tied_draws']}"
     if told["unproven_draws"]:
         share += f", {told['unproven_draws']} are too large to prove or not tried"
     share += f"; kappa {told['kappa']:.2f} (the lower of two)"
@@ -256,6 +253,56 @@ def _better(rule: str, selection: Mapping[str, Fraction]) -> str:
     if selection[best] < selection[rule]:
         return f"keep by {CALLED[best]}, which loses {float(selection[best]):.3f} here"
     return _RANKING[rule]
+
+
+# What to change first where a loss is the largest; the sentences by budget say more.
+_FIRST = {
+    "missing": "write what the lost units say",
+    "size": "write shorter memories",
+    "selection": "choose better what is kept",
+}
+
+
+def first_to_change(told: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Schema STORE_RANGES of the rows of one store in the schemas STORE_DIAGNOSIS and STORE_SCORES: over all budgets of
+    a setting, the ranges in which the diagnosed rule has one verdict. A budget without a diagnosis ends a range."""
+    if told.empty:
+        return pd.DataFrame()
+    scored = {key: sorted(set(part["budget"])) for key, part in scores.groupby(_SETTING)}
+    rows = []
+    for key, part in told[told["diagnosed"]].groupby(_SETTING, sort=True):
+        own = {row["budget"]: row for row in part.to_dict("records")}
+        for verdict, run in groupby(scored[key], lambda b, own=own: b in own and _verdict_of(own[b])):
+            if verdict:
+                budgets = list(run)
+                named = {name: own[budgets[0]][name] for name in ("rule", "labels", "verdict", "largest", "tied")}
+                ends = {"first_budget": budgets[0], "last_budget": budgets[-1], "budgets": len(budgets)}
+                text = f"{_where(budgets, scored[key])}: {_first_text(named)}"
+                rows.append({**dict(zip(_SETTING, key, strict=True)), **ends, **named, "text": text})
+    return pd.DataFrame(rows)
+
+
+def _verdict_of(row: Mapping[str, object]) -> tuple[object, ...]:
+    return row["verdict"], row["largest"], row["tied"]
+
+
+def _where(budgets: Sequence[int], scored: Sequence[int]) -> str:
+    """A range among the budgets that were scored; the last of several budgets is open."""
+    if len(budgets) == 1:
+        return f"at {budgets[0]}"
+    if len(budgets) == len(scored):
+        return f"at all budgets, {budgets[0]} to {budgets[-1]}"
+    return f"from {budgets[0]}" if budgets[-1] == scored[-1] else f"at {budgets[0]} to {budgets[-1]}"
+
+
+def _first_text(told: Mapping[str, object]) -> str:
+    causes = [told["largest"], *filter(None, told["tied"].split("+"))]
+    names = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} and {causes[-1]}"
+    if told["verdict"] == UNDECIDED:
+        return f"undecided ({names} as judged)"
+    if told["verdict"] == NO_LOSS:
+        return "nothing is lost"
+    return f"{names}{' equally' if len(causes) > 1 else ''} ({', '.join(_FIRST[name] for name in causes)})"
 
 
 def most_lost(lost: pd.DataFrame, rules: Sequence[str]) -> pd.DataFrame:

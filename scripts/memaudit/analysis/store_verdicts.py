@@ -1,7 +1,7 @@
 """How sure the diagnosis of a store is whose coverage a judge said: its largest mean loss under drawn labels.
 
 In each draw the cells of all examples get labels, what was kept stays, and the mean losses are computed anew; the
-draw agrees where the same mean loss is the largest (`stores.judge_verdict`).
+draw agrees where the same mean loss is the largest, or the same ones are (`stores.judge_verdict`).
 """
 
 from __future__ import annotations
@@ -128,8 +128,10 @@ def _columns(verdict: Verdict) -> dict[str, object]:
         "kappa": verdict.kappa,
         "verdict": verdict.verdict,
         "largest": verdict.largest,
+        "tied": "+".join(verdict.also),
         "agreement": verdict.share,
         "draws": verdict.draws,
+        "tied_draws": verdict.tied,
         "unproven_draws": verdict.unproven,
         "leans": verdict.leans,
         **{f"{name}_draws": verdict.counts.get(name, 0) for name in (*LOSSES, NO_LOSS)},

@@ -112,18 +112,18 @@ class JudgedExample:
 
 
 def largest(of: Mapping[str, Any]) -> str:
-    """The largest of LOSSES, the first of equal ones; NO_LOSS where all are 0."""
+    """The largest of LOSSES, joined by + in their order where several are equal; NO_LOSS where all are 0."""
     most = max(of[name] for name in LOSSES)
-    return next(name for name in LOSSES if of[name] == most) if most else NO_LOSS
+    return "+".join(name for name in LOSSES if of[name] == most) if most else NO_LOSS
 
 
 def turned(as_judged: Mapping[str, Any], means: Mapping[str, Any]) -> bool:
     """Whether the mean of the draws, or its mirror image at the judged losses (no less than 0), has a loss larger than
-    the one that is the largest as judged."""
-    own = largest(as_judged)
+    one that is the largest as judged."""
+    own = largest(as_judged).split("+")
     mirrored = {name: max(0, 2 * Fraction(as_judged[name]) - Fraction(means[name])) for name in LOSSES}
     ahead = ({**one, NO_LOSS: 0} for one in (means, mirrored))
-    return any(Fraction(one[name]) > Fraction(one[own]) + _EQUAL for one in ahead for name in LOSSES)
+    return any(Fraction(one[n]) > Fraction(one[led]) + _EQUAL for one in ahead for n in LOSSES for led in own)
 
 
 def verdict_columns(as_judged: Mapping[str, Fraction], draws: Sequence[Mapping[str, Any]], kappa: float) -> dict:
@@ -131,15 +131,18 @@ def verdict_columns(as_judged: Mapping[str, Fraction], draws: Sequence[Mapping[s
     proven = [row for row in draws if None not in [row[name] for name in LOSSES]]
     causes = [largest(row) for row in proven]
     own = largest(as_judged)
+    first, _, tied = own.partition("+")
     share = causes.count(own) / DRAWS
     means = {name: sum(row[name] for row in proven) / len(proven) if proven else None for name in LOSSES}
     lean = bool(proven) and turned(as_judged, means)
     return {
         "kappa": kappa,
-        "verdict": own if share >= MIN_SHARE and kappa >= MIN_KAPPA and not lean else UNDECIDED,
-        "largest": own,
+        "verdict": first if share >= MIN_SHARE and kappa >= MIN_KAPPA and not lean else UNDECIDED,
+        "largest": first,
+        "tied": tied,
         "agreement": share,
         "draws": DRAWS,
+        "tied_draws": sum("+" in cause for cause in causes),
         "unproven_draws": DRAWS - len(proven),
         "leans": lean,
         **{f"{name}_draws": causes.count(name) for name in (*LOSSES, NO_LOSS)},

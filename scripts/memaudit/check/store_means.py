@@ -39,7 +39,7 @@ _FIRST = {
 }
 _MOST_LOST = 10
 # How sure the verdict on a judged store is.
-_SURE = ("agreement", "draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
+_SURE = ("agreement", "draws", "tied_draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -109,10 +109,8 @@ def diagnosis_rows(
     for key, part in _grouped(own, *_POINT, "rule").items():
         row = dict(zip((*_POINT, "rule"), key, strict=True))
         numbers = mean_losses(part)
-        cause = largest(numbers)
-        told = {"largest": cause, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
-        most = numbers.get(cause, Fraction(0))
-        told["tied"] = "+".join(n for n in LOSSES if n != cause and most and numbers[n] == most)
+        cause, _, tied = largest(numbers).partition("+")
+        told = {"largest": cause, "tied": tied, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
         row |= {
             "memory_cost": plan.cost_name(row["cost_model"]),
             "labels": plan.labels,
@@ -139,6 +137,7 @@ def _verdict_text(told: Row, rule: str, n: int, labels: str) -> str:
     if told["agreement"] is None:
         return f"K{lost[1:]}."
     sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    sure += f", the largest losses tie in {told['tied_draws']}" if told["tied_draws"] else ""
     if told["unproven_draws"]:
         sure += f", {told['unproven_draws']} are too large to prove or not tried"
     sure += f"; kappa {told['kappa']:.2f} (the lower of two)" + told["leans"] * "; the draws lean further than it leads"
@@ -201,6 +200,47 @@ def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) 
     if len(found) != len(again):
         return False
     return all(abs(a - b) <= half + 1e-9 for a, (b, half) in zip(found, again, strict=True))
+
+
+# What the line over all budgets says of a loss.
+_CHANGE = {
+    "missing": "write what the lost units say",
+    "size": "write shorter memories",
+    "selection": "choose better what is kept",
+}
+
+
+def range_rows(told: Sequence[Row], scores: Sequence[Row]) -> Iterator[Row]:
+    """Rows of store_ranges. told: rows of store_diagnosis; scores: of store_scores, which have all budgets."""
+    setting = ("suite", "store", "cost_model", "k", "saturation")
+    rows = {tuple(r[c] for c in (*setting, "budget")): r for r in told if r["diagnosed"]}
+    for key, part in _grouped(scores, *setting).items():
+        scored = sorted({row["budget"] for row in part})
+        runs: list[list[Row]] = [[]]
+        for budget in scored:
+            row = rows.get((*key, budget))
+            if row is None or not runs[-1] or any(row[c] != runs[-1][-1][c] for c in ("verdict", "largest", "tied")):
+                runs.append([])
+            if row is not None:
+                runs[-1].append(row)
+        for run in filter(None, runs):
+            yield _range(run, scored) | dict(zip(setting, key, strict=True))
+
+
+def _range(run: Sequence[Row], scored: Sequence[int]) -> Row:
+    first, last, told = run[0]["budget"], run[-1]["budget"], run[0]
+    where = f"at {first}"
+    if first != last:
+        where = f"from {first}" if last == scored[-1] else f"at {first} to {last}"
+        where = where if len(run) < len(scored) else f"at all budgets, {first} to {last}"
+    causes = "+".join(filter(None, (told["largest"], told["tied"]))).split("+")
+    names = " and ".join(filter(None, (", ".join(causes[:-1]), causes[-1])))
+    change = f"{names}{' equally' * (len(causes) > 1)} ({', '.join(_CHANGE.get(c, c) for c in causes)})"
+    change = "nothing is lost" if told["verdict"] == NO_LOSS else change
+    change = f"undecided ({names} as judged)" if told["verdict"] == UNDECIDED else change
+    own = {c: told[c] for c in ("rule", "labels", "verdict", "largest", "tied")}
+    ends = {"first_budget": first, "last_budget": last, "budgets": len(run)}
+    return own | ends | {"text": f"{where}: {change}"}
 
 
 def most_lost_rows(scores: Sequence[Row], lost: Sequence[Row]) -> Iterator[Row]:

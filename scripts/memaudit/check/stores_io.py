@@ -2,8 +2,9 @@
 
 From the store as it was read (stores/{store}/), the suite's packages and the solutions verified before, everything is
 computed again: candidates and coverage of the unions, what each pruning rule keeps, values, ratios by every
-denominator, losses, lost units, means with intervals, diagnosis and anatomy. Not covered: whether the store was read
-rightly from its export, columns that nothing depends on (details, user_id, ...), and the words of a diagnosis' advice.
+denominator, losses, lost units, means with intervals, diagnosis, ranges of budgets and anatomy. Not covered: whether
+the store was read rightly from its export, columns that nothing depends on (details, user_id, ...), and the words of a
+diagnosis' advice.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ from .ledger import Example, Ledger, Optima, UnitRow, score_row
 from .places import misplaced
 from .plan import JOIN, Setting, StorePlan
 from .report import How, Report
-from .store_means import advice_faults, anatomy_rows, diagnosis_rows, most_lost_rows, summary_rows, unit_rows
+from .store_means import (
+    advice_faults,
+    anatomy_rows,
+    diagnosis_rows,
+    most_lost_rows,
+    range_rows,
+    summary_rows,
+    unit_rows,
+)
 from .suite_io import SuiteRun
 from .unions import TABLES as UNION_TABLES
 from .unions import Member, union_rows
@@ -253,10 +262,12 @@ class StoreRun:
         without = len(set(self._base.packages.rows) - set(self._stores))
         scores, losses = again["store_scores"], again["store_losses"]
         constants = {"suite": self._plan.suite, "store": self._plan.name}
+        told = diagnosis_rows(scores, losses, self._plan, again["store_verdicts"])
         units = unit_rows(self._stores, self._unit_rows, self._covered(), self._plan)
         return {
             "store_summary": list(summary_rows(scores, self._plan, without)),
-            "store_diagnosis": diagnosis_rows(scores, losses, self._plan, again["store_verdicts"]),
+            "store_diagnosis": told,
+            "store_ranges": list(range_rows(told, scores)),
             "store_most_lost": list(most_lost_rows(scores, again["store_lost_units"])),
             "store_units": [constants | row for row in units],
             "store_judges": [] if self._judge is None else [constants | row for row in self._judge.worth],

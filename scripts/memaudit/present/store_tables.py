@@ -32,7 +32,8 @@ _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
     f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, where the judge's kappa (the lower of its "
     f"two) is below {MIN_KAPPA}, or where the draws lean: their mean losses, or a step as long the other way, put "
-    "another one ahead. On stores with labels the draws found too much missing (docs/stores.md, Calibration)."
+    "another one ahead. A draw whose largest losses tie agrees only with a verdict that is the same tie. On stores "
+    "with labels the draws found too much missing (docs/stores.md, Calibration)."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.items()}
@@ -109,7 +110,8 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
         heads += ["Verdict (draws that agree)", "Mean of the draws"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
-        told = [("any", "Missing", _unsaid_line(results, suite, part["store"].iloc[0]))]
+        told = [*_first_line(results, suite, part)]
+        told += [("any", "Missing", _unsaid_line(results, suite, part["store"].iloc[0]))]
         told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
@@ -124,6 +126,8 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         "optima proven.",
         "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
         "reported; it is negative where the optimum gives such a unit up for something worth more.",
+        "First: the largest loss, which is what to change first, by ranges of the budgets that were scored (between "
+        "these nothing is known, nor above the largest).",
         *([_VERDICT] if frame["agreement"].notna().any() else []),
         *_strange_notes(results, suite),
         *_unproven_notes(frame),
@@ -199,6 +203,17 @@ def _unsaid_count(own: pd.DataFrame, unsaid: pd.DataFrame) -> str:
     )
 
 
+def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """What to change first over all budgets, in the setting of `part` (rows of store_diagnosis)."""
+    frame = results.natural("store_ranges", suite)
+    here = part.iloc[0]
+    for name in ("store", "cost_model", "k", "saturation"):
+        frame = frame[frame[name] == here[name]]
+    if len(frame):
+        line = "; ".join(frame.sort_values("first_budget")["text"])
+        yield "all", "First", _said(results, suite, here["store"], f"{line}.")
+
+
 def _unsaid_line(results: Results, suite: str, store: str) -> str:
     """What a store lacks whatever the budget, with the heaviest units."""
     frame = results.natural("store_units", suite)
@@ -206,10 +221,14 @@ def _unsaid_line(results: Results, suite: str, store: str) -> str:
     unsaid = _unsaid(own)
     named = [f"{r.package_id} {r.unit_id}" for r in unsaid.head(_NAMED_UNITS).itertuples()]
     more = f" and {len(unsaid) - len(named):,} more" if len(unsaid) > len(named) else ""
-    judged = next((f"By the {s.judge}: " for s in results.info.suite(suite).stores if s.name == store and s.judge), "")
     listed = f": {', '.join(named)}{more} (table store_units)" if named else ""
-    count = _unsaid_count(own, unsaid)
-    return f"{judged}{count if judged else count[0].upper() + count[1:]}{listed}."
+    return _said(results, suite, store, f"{_unsaid_count(own, unsaid)}{listed}.")
+
+
+def _said(results: Results, suite: str, store: str, text: str) -> str:
+    """The text as a sentence, which begins with whose word it is where that is a judge's."""
+    judged = next((f"By the {s.judge}: " for s in results.info.suite(suite).stores if s.name == store and s.judge), "")
+    return f"{judged}{text}" if judged else text[0].upper() + text[1:]
 
 
 @table(has_stores)
