@@ -27,7 +27,7 @@ from numba import int64, njit, types
 from ..batch import Batch, batch
 from ..errors import InputError
 from ..objective import INT_LIMIT, Instance
-from .kernels import marginal_int
+from .kernels import INNER, marginal_int
 
 OPTIMAL, LIMIT = "optimal", "limit"
 DEFAULT_NODE_LIMIT = 20_000_000
@@ -37,7 +37,7 @@ _CROSSWISE = 2**32  # times a cost below 2^31 fits
 _i1 = int64[::1]
 
 
-@njit(types.boolean(int64, int64, int64, int64), cache=True)
+@njit(types.boolean(int64, int64, int64, int64), cache=True, **INNER)
 def _steeper(v1, c1, v2, c2):
     """v1 / c1 > v2 / c2 for v >= 0 and 0 < c < 2^31, exactly: crosswise where the products fit, else quotients first,
     then remainders (each below c)."""
@@ -49,7 +49,7 @@ def _steeper(v1, c1, v2, c2):
     return (v1 - q1 * c1) * c2 > (v2 - q2 * c2) * c1
 
 
-@njit(types.void(_i1, _i1, int64), cache=True)
+@njit(types.void(_i1, _i1, int64), cache=True, **INNER)
 def _sort_by_slope(dv, dc, n):
     """Shell sort of increments (dv, dc) by dv / dc, steepest first."""
     gap = 1
@@ -67,7 +67,9 @@ def _sort_by_slope(dv, dc, n):
 
 
 @njit(
-    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1), cache=True
+    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    cache=True,
+    **INNER,
 )
 def _bound(
     first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc
@@ -118,20 +120,20 @@ def _bound(
     return total
 
 
-@njit(types.void(int64, int64, _i1, _i1, _i1, _i1), cache=True)
+@njit(types.void(int64, int64, _i1, _i1, _i1, _i1), cache=True, **INNER)
 def _add(i, sign, cov_ptr, cov_unit, cov, z):
     for r in range(cov_ptr[i], cov_ptr[i + 1]):
         z[cov_unit[r]] += sign * cov[r]
 
 
-@njit(types.boolean(int64, int64, _i1, _i1), cache=True)
+@njit(types.boolean(int64, int64, _i1, _i1), cache=True, **INNER)
 def _precedes(i, j, worth, cost):
     if _steeper(worth[i], cost[i], worth[j], cost[j]):
         return True
     return i < j and not _steeper(worth[j], cost[j], worth[i], cost[i])
 
 
-@njit(types.void(_i1, int64, int64, _i1, _i1), cache=True)
+@njit(types.void(_i1, int64, int64, _i1, _i1), cache=True, **INNER)
 def _sink(heap, n, at, worth, cost):
     """Move the candidate at a position of the heap (steepest first, then the first) down to its place."""
     while 2 * at + 1 < n:
@@ -147,6 +149,7 @@ def _sink(heap, n, at, worth, cost):
 @njit(
     int64(int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
+    **INNER,
 )
 def _greedy(
     k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of, count, chosen
@@ -191,6 +194,7 @@ def _greedy(
 @njit(
     types.UniTuple(int64, 3)(int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
+    **INNER,
 )
 def _solve(
     k, budget, m, node_limit, known, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, chosen
@@ -387,14 +391,18 @@ class Solution(NamedTuple):
     nodes: int
     canonical: bool = True
 
+    @property
+    def settled(self) -> bool:
+        """Nothing is left to search: the protocol's choice, proven."""
+        return self.status == OPTIMAL and self.canonical
+
 
 def better(a: Solution, b: Solution) -> Solution:
     """What two searches of one instance show together."""
-    best = max(a, b, key=lambda s: (s.status == OPTIMAL and s.canonical, s.value_int, -s.cost))
+    best = max(a, b, key=lambda s: (s.settled, s.value_int, -s.cost))
     bound = min(a.bound_int, b.bound_int)
     status = OPTIMAL if bound == best.value_int else LIMIT
-    proven = best.status == OPTIMAL and best.canonical
-    return best._replace(status=status, bound_int=bound, canonical=proven, nodes=a.nodes + b.nodes)
+    return best._replace(status=status, bound_int=bound, canonical=best.settled, nodes=a.nodes + b.nodes)
 
 
 def solve_batch(
@@ -463,13 +471,13 @@ def _solutions(b: Batch, budget: int, objective, bound, nodes, chosen) -> list[S
         p = int(np.flatnonzero(rest)[0])
         raise ArithmeticError(f"instance {p}: objective {objective[p]} is not value * {within[p] + 1} - cost {cost[p]}")
     closed = objective == bound
-    # value * (B + 1) - cost <= bound, cost <= B
-    bound_int = np.where(closed, value, (bound + within) // (within + 1))
+    # value * (B + 1) - cost <= bound, cost <= B; and no selection is worth more than everything
+    bound_int = np.where(closed, value, np.minimum((bound + within) // (within + 1), b.max_int))
     positions = (selected - np.repeat(b.cand_at[:-1], np.diff(first))).tolist()
     selections = [tuple(positions[x:y]) for x, y in pairwise(first.tolist())]
-    status = [OPTIMAL if c else LIMIT for c in closed.tolist()]
+    status = [OPTIMAL if c else LIMIT for c in (bound_int == value).tolist()]
     columns = (value, bound_int, b.scale, cost)
-    return list(map(Solution, status, *(c.tolist() for c in columns), selections, nodes.tolist()))
+    return list(map(Solution, status, *(c.tolist() for c in columns), selections, nodes.tolist(), closed.tolist()))
 
 
 def _refuse_overflow(b: Batch, budget: int) -> None:
