@@ -14,6 +14,7 @@ from .frontier import DEFAULT_WORK_LIMIT, Frontier, LimitReached, frontier
 # curve is tried, and after the second number, if that is still open, the searches that take longer.
 FIRST_LOOKS = 2_500
 QUICK_LOOKS = 100_000
+LEAST_NODES = 100  # fewer prove next to nothing: packages so large go on to the next round at once
 
 
 class Round(NamedTuple):
@@ -58,15 +59,17 @@ def solve_open(
     """As `solve_all`, of one instance that a short branch and bound left open with `quick`. No curve is tried where
     `work_limit` is 0."""
     found = quick
-    nodes = min(node_limit, quick_nodes(len(instance.cost)))
+    nodes = quick_nodes(len(instance.cost))
     for turn in ROUNDS:
+        if turn.looks and nodes < LEAST_NODES:
+            continue
         if work_limit:
             try:
                 return on_curve(frontier(instance, budget, k, work_limit // turn.curve), instance, quick, budget)
             except LimitReached:
                 pass  # another search, or a later round
-        if turn.looks and nodes > found.nodes:
-            found = better(found, solve(instance, budget, k, nodes))
+        if turn.looks and min(node_limit, nodes) > found.nodes:
+            found = better(found, solve(instance, budget, k, min(node_limit, nodes)))
         if turn.cells is not None and not found.settled:
             found = better(found, _dense(instance, budget, k, node_limit * CELLS_A_NODE // turn.cells))
         if found.settled:
