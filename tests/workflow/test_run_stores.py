@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 
 from coverage_folders import row, tables, write
 
+from memaudit.check.ledger import LOSSES
 from memaudit.check.plan import definitions_of_manifest, plans_of_manifest, stores_of_manifest
 from memaudit.check.report import How, Report
 from memaudit.check.stores_io import verify_stores
@@ -271,12 +272,33 @@ def test_a_changed_value_is_noticed(finished, verified, name):
         assert told, column
         if name in ("store_judged", "store_judge"):
             assert any(line.startswith(f"{path}: ") for line in told), told
+        elif name == "store_draws" and column in LOSSES:
+            # Of a draw that is not of the sample the verdict's mean tells.
+            wrong = f"{path.with_name('verdicts.parquet')}: row "
+            assert any(line.startswith(wrong) and f" drawn_{column} is " in line for line in told), told
         elif name not in READ and column not in TABLES[name].key:
             assert any(line.startswith(f"{path}: row ") and f" {column} is " in line for line in told), told
         elif name not in READ:
             # A draw that takes the number of another stands twice, and its own is missing.
             odd = ("does not belong here", "one belongs here")
             assert any(line.startswith(f"{path}: row ") and line.endswith(odd) for line in told), told
+
+
+def test_draws_and_verdict_changed_alike_are_noticed_by_the_sample(finished, verified):
+    folder = path_of(finished / "results", "store_draws").parent
+    paths = {folder / "draws.parquet": "selection", folder / "verdicts.parquet": "drawn_selection"}
+    before = {path: path.read_bytes() for path in paths}
+    for path, column in paths.items():
+        table = pq.read_table(path)
+        field = table.schema.field(column)
+        other = pa.array([value + 0.001 for value in table[column].to_pylist()], field.type)
+        pq.write_table(table.set_column(table.column_names.index(column), field, other), path)
+    report = verified()
+    for path, content in before.items():
+        path.write_bytes(content)
+    assert any(
+        line.startswith(f"{folder / 'draws.parquet'}: row ") and " selection is " in line for line in report.faults
+    )
 
 
 @pytest.mark.parametrize("name", [*SCORED, *DRAWN, *STORE_TABLES])

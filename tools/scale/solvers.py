@@ -186,13 +186,18 @@ def cp_sat(task: Task, seconds: float, effort: float) -> list[Found]:
 
 def plain(task: Task, seconds: float, effort: float) -> list[Found]:
     """The search that the tests compare with: no limits, so the caller stops it."""
-    sys.setrecursionlimit(10**6)
     found = []
-    for budget in task.budgets:
-        for package in task.packages:
-            value, selection = plain_search(package, budget)
-            claimed = Fraction(value).limit_denominator(10**6)
-            found.append(Found("optimal", budget, selection, claimed, claimed))
+    # Whoever calls keeps the limit it has: with a high one, JSON nested too deep ends the process, not the reading.
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10**6)
+    try:
+        for budget in task.budgets:
+            for package in task.packages:
+                value, selection = plain_search(package, budget)
+                claimed = Fraction(value).limit_denominator(10**6)
+                found.append(Found("optimal", budget, selection, claimed, claimed))
+    finally:
+        sys.setrecursionlimit(before)
     return found
 
 
