@@ -316,16 +316,11 @@ def take_b(
     taken = {}
     for row in once(rows, "query", cells, found):
         name, problems = row["query"], []
-        frame_cells = set(cells[name])
         if row.get("verdict") not in VERDICTS:
             problems.append(f"verdict {row.get('verdict')!r} is none of {', '.join(VERDICTS)}")
         problems += text_problems("reason", row.get("reason"), sources_of(frame, name))
         required = _names(row.get("required", []), "required", set(units[name]), problems)
-        candidates, unit_names = {c for c, _ in frame_cells}, {u for _, u in frame_cells}
-        labelled = checked_cells(row.get("cells"), candidates, unit_names, (0.0, *LEVELS), problems)
-        given = {(c, u) for c, u, _ in labelled}
-        problems += [f"cell {c} {u} is not labelled" for c, u in sorted(frame_cells - given)]
-        problems += [f"cell {c} {u} is not among the cells to label" for c, u in sorted(given - frame_cells)]
+        labelled = asked_cells(row.get("cells"), cells[name], problems)
         found += [f"{name}: {p}" for p in problems]
         taken[name] = {
             "query": name,
@@ -481,6 +476,18 @@ def _names(value: Any, key: str, known: set[str], problems: list[str]) -> list[s
     problems += [] if isinstance(value, list) else [f"{key} is not a list"]
     problems += [f"{key}: {name!r} is no unit of this query" for name in names if name not in known]
     return sorted(dict.fromkeys(map(str, names)))
+
+
+def asked_cells(value: Any, asked: Iterable[tuple[str, str]], problems: list[str]) -> list[list]:
+    """[candidate, unit, value] of a row that is to label each cell of `asked` once, sorted; into `problems` goes what
+    is not labelled, not asked for, or wrong as `checked_cells` says."""
+    asked = set(asked)
+    candidates, units = {c for c, _ in asked}, {u for _, u in asked}
+    labelled = checked_cells(value, candidates, units, (0.0, *LEVELS), problems)
+    given = {(c, u) for c, u, _ in labelled}
+    problems += [f"cell {c} {u} is not labelled" for c, u in sorted(asked - given)]
+    problems += [f"cell {c} {u} is not among the cells to label" for c, u in sorted(given - asked)]
+    return labelled
 
 
 def checked_cells(value: Any, candidates: Any, units: Any, levels: Sequence[float], problems: list[str]) -> list[list]:

@@ -19,11 +19,10 @@ from typing import Any
 from ..errors import InputError
 from .labelling import (
     KINDS,
-    LEVELS,
     Frame,
     all_of,
+    asked_cells,
     candidate_lines,
-    checked_cells,
     list_of,
     once,
     question_lines,
@@ -162,12 +161,7 @@ def take_again(rows: Iterable[Mapping], cells: Mapping[str, Iterable[Cell]]) -> 
     found: list[str] = []
     taken = {}
     for row in once(rows, "query", cells, found):
-        name, problems, wanted = row["query"], [], set(cells[row["query"]])
-        candidates, units = {c for c, _ in wanted}, {u for _, u in wanted}
-        given = checked_cells(row.get("cells"), candidates, units, (0.0, *LEVELS), problems)
-        named = {(c, u) for c, u, _ in given}
-        problems += [f"cell {c} {u} is not labelled" for c, u in sorted(wanted - named)]
-        problems += [f"cell {c} {u} is not among the cells to label" for c, u in sorted(named - wanted)]
+        name, problems = row["query"], []
+        taken[name] = {"query": name, "cells": asked_cells(row.get("cells"), cells[name], problems)}
         found += [f"{name}: {p}" for p in problems]
-        taken[name] = {"query": name, "cells": given}
     return all_of(taken, "query", cells, found)

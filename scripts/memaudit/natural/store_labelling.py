@@ -19,6 +19,7 @@ from .labelling import (
     LEVELS,
     Frame,
     all_of,
+    asked_cells,
     cells_bundle,
     checked_cells,
     once,
@@ -112,12 +113,7 @@ def take_b(rows: Iterable[Mapping], frame: Frame, cells: Mapping[str, Iterable[t
     taken = {}
     for row in once(rows, "query", cells, found):
         name, problems = row["query"], []
-        asked = set(cells[name])
-        memories, units = {m for m, _ in asked}, {u for _, u in asked}
-        labelled = checked_cells(row.get("cells"), memories, units, (0.0, *LEVELS), problems)
-        given = {(m, u) for m, u, _ in labelled}
-        problems += [f"cell {m} {u} is not labelled" for m, u in sorted(asked - given)]
-        problems += [f"cell {m} {u} is not among the cells to label" for m, u in sorted(given - asked)]
+        labelled = asked_cells(row.get("cells"), cells[name], problems)
         taken[name] = {"query": name, "cells": labelled, "note": _note(row, frame, problems)}
         found += [f"{name}: {p}" for p in problems]
     return all_of(taken, "query", cells, found)
