@@ -163,10 +163,11 @@ def _greedy(
     scratch = np.empty((2, len(cost)), np.int64)
     heap, worth, n = scratch[0], scratch[1], 0
     for i in range(len(cost)):
-        worth[i] = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
-        if worth[i] > 0 and cost[i] <= budget:
-            heap[n] = i
-            n += 1
+        if cost[i] <= budget:
+            worth[i] = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
+            if worth[i] > 0:
+                heap[n] = i
+                n += 1
     for at in range(n // 2 - 1, -1, -1):
         _sink(heap, n, at, worth, cost)
     total, rem = 0, budget
@@ -482,6 +483,9 @@ def _solutions(b: Batch, budget: int, objective, bound, nodes, chosen) -> list[S
 
 def _refuse_overflow(b: Batch, budget: int) -> None:
     """The objective is at most max_int * (B + 1): it must fit 62 bits, and cost^2 too."""
+    most = np.minimum(budget, b.total_cost)
+    if (b.max_int.astype(float) * (most + 1.0) < INT_LIMIT / 2).all() and (most < 2**31).all():
+        return
     # Python integers: the product may not fit 64 bits.
     for p, (top, within) in enumerate(zip(b.max_int.tolist(), np.minimum(budget, b.total_cost).tolist(), strict=True)):
         if top * (within + 1) >= INT_LIMIT or within >= 2**31:

@@ -49,6 +49,8 @@ def sweep(
     together = batch(instances)
     few = min(node_limit, quick_nodes(max((len(i.cost) for i in instances), default=1)))
     quick = [solve_batch(together, budget, k, few) for budget in budgets]
+    if ends is None and all(s.settled for solutions in quick for s in solutions):
+        return [Swept(solutions) for solutions in zip(*quick, strict=True)]
     swept = []
     for at, instance in enumerate(instances):
         found = [solutions[at] for solutions in quick]
