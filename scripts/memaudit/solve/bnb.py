@@ -32,6 +32,7 @@ from .kernels import INNER, marginal_int
 OPTIMAL, LIMIT = "optimal", "limit"
 DEFAULT_NODE_LIMIT = 20_000_000
 
+INCREMENT_CELLS = 1 << 18  # what frames keep of them at most: 6 MiB
 _CROSSWISE = 2**32  # times a cost below 2^31 fits
 
 _i1 = int64[::1]
@@ -49,32 +50,33 @@ def _steeper(v1, c1, v2, c2):
     return (v1 - q1 * c1) * c2 > (v2 - q2 * c2) * c1
 
 
-@njit(types.void(_i1, _i1, int64), cache=True, **INNER)
-def _sort_by_slope(dv, dc, n):
-    """Shell sort of increments (dv, dc) by dv / dc, steepest first."""
+@njit(types.void(_i1, _i1, _i1, int64), cache=True, **INNER)
+def _sort_by_slope(dv, dc, group, n):
+    """Shell sort of increments (dv, dc, group) by dv / dc, steepest first."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
-    while gap >= 1:
+    while gap > 0:
         for i in range(gap, n):
-            v, c = dv[i], dc[i]
+            v, c, g = dv[i], dc[i], group[i]
             j = i
             while j >= gap and _steeper(v, c, dv[j - gap], dc[j - gap]):
-                dv[j], dc[j] = dv[j - gap], dc[j - gap]
+                dv[j], dc[j], group[j] = dv[j - gap], dc[j - gap], group[j - gap]
                 j -= gap
-            dv[j], dc[j] = v, c
+            dv[j], dc[j], group[j] = v, c, g
         gap //= 3
 
 
 @njit(
-    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
     **INNER,
 )
-def _bound(
-    first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc
+def _increments(
+    first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc, group
 ):
-    """Upper bound on what candidates first, first+1, ... can add under budget `rem`.
+    """Fill (dv, dc, group) with what candidates first, first+1, ... can add under budget `rem`, steepest first: for
+    k = 1 the increments of each group's concave hull. Returns how many.
 
     `g`: group of `first`; `in_group`: how many of that group are chosen already.
     """
@@ -94,7 +96,7 @@ def _bound(
                     n -= 1
                     v_top -= dv[n]
                     c_top -= dc[n]
-                dv[n], dc[n] = v - v_top, c - c_top
+                dv[n], dc[n], group[n] = v - v_top, c - c_top, g
                 v_top, c_top = v, c
                 n += 1
         elif in_group < k:
@@ -103,14 +105,22 @@ def _bound(
                     break
                 v = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
                 if v > 0:
-                    dv[n], dc[n] = v, cost[i]
+                    dv[n], dc[n], group[n] = v, cost[i], g
                     n += 1
         in_group = 0
         g += 1
         first = group_start[g]
-    _sort_by_slope(dv, dc, n)
+    _sort_by_slope(dv, dc, group, n)
+    return n
+
+
+@njit(int64(int64, int64, _i1, _i1, _i1, int64), cache=True, **INNER)
+def _bound(g, rem, dv, dc, group, n):
+    """Upper bound on what the n increments of groups g, g+1, ... can add under budget `rem`: taken steepest first."""
     total = 0
     for j in range(n):
+        if group[j] < g:
+            continue
         if dc[j] <= rem:
             total += dv[j]
             rem -= dc[j]
@@ -231,8 +241,14 @@ def _solve(
     )
     have = greedy  # objective of `chosen`
     best = max(greedy, known) - 1  # so that the first optimum in tie-breaking order is found by the search itself
-    increments = np.empty((2, n), np.int64)
-    dv, dc = increments[0], increments[1]
+    # Each frame's increments, for its bounds at one group after the other; frames from `last` on share one row.
+    last = min(groups * k, INCREMENT_CELLS // (n + 1))
+    dv, dc, group = (
+        np.empty((last + 1, n), np.int64),
+        np.empty((last + 1, n), np.int64),
+        np.empty((last + 1, n), np.int64),
+    )
+    size = np.empty(last + 1, np.int64)
     # One frame a chosen candidate: path[d] was chosen to enter frame d + 1; nxt[d] is the next to try there.
     frames = np.empty((7, n + 1), np.int64)
     path, nxt, used, worth = frames[0], frames[1], frames[2], frames[3]
@@ -246,26 +262,34 @@ def _solve(
         g = group_of[i] if i < n else groups
         own = count[d] if d > 0 and g == group_of[path[d - 1]] else 0
         if bounded[d] != g:
+            row, rem, entered = min(d, last), budget - used[d], bounded[d] < 0
             bounded[d] = g
-            limit_at[d] = worth[d] + _bound(
-                i,
-                g,
-                own,
-                k,
-                budget - used[d],
-                m,
-                group_start,
-                cost,
-                cov_ptr,
-                cov_unit,
-                cov,
-                weight,
-                slope,
-                intercept,
-                z,
-                dv,
-                dc,
-            )
+            limit_at[d] = best + 1
+            if entered and 0 < d <= last:  # gains only shrink: what the frame before had bounds this one
+                limit_at[d] = worth[d] + _bound(g, rem, dv[d - 1], dc[d - 1], group[d - 1], size[d - 1])
+            if limit_at[d] > best:
+                if entered or row == last:
+                    size[row] = _increments(
+                        i,
+                        g,
+                        own,
+                        k,
+                        rem,
+                        m,
+                        group_start,
+                        cost,
+                        cov_ptr,
+                        cov_unit,
+                        cov,
+                        weight,
+                        slope,
+                        intercept,
+                        z,
+                        dv[row],
+                        dc[row],
+                        group[row],
+                    )
+                limit_at[d] = worth[d] + _bound(g, rem, dv[row], dc[row], group[row], size[row])
         if i == n or limit_at[d] <= best:
             if i == n and worth[d] > best:
                 best = have = worth[d]
