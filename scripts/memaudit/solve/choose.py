@@ -28,6 +28,7 @@ class Round(NamedTuple):
 
 
 ROUNDS = (Round(1000, looks=True), Round(100, cells=20), Round(10, cells=1), Round(1))
+LARGE = 4  # one over it: the most of a curve's limit that the first round gives to large packages
 CELLS_A_NODE = 50  # cells of the Lagrangian search that count as a node: a minute at the default limit
 
 
@@ -58,14 +59,16 @@ def solve_open(
 ) -> Solution:
     """As `solve_all`, of one instance that a short branch and bound left open with `quick`. No curve is tried where
     `work_limit` is 0."""
-    found = quick
+    found, tried = quick, 0
     nodes = quick_nodes(len(instance.cost))
     for turn in ROUNDS:
         if turn.looks and nodes < LEAST_NODES:
             continue
-        if work_limit:
+        work = max(work_limit // turn.curve, min(work_limit // LARGE, _adding_up(instance, budget)))
+        if work > tried:
+            tried = work
             try:
-                return on_curve(frontier(instance, budget, k, work_limit // turn.curve), instance, quick, budget)
+                return on_curve(frontier(instance, budget, k, work), instance, quick, budget)
             except LimitReached:
                 pass  # another search, or a later round
         if turn.looks and min(node_limit, nodes) > found.nodes:
@@ -75,6 +78,11 @@ def solve_open(
         if found.settled:
             break
     return found
+
+
+def _adding_up(instance: Instance, budget: int) -> int:
+    """Comparisons that components of a few groups each take to be added up, and more: their number times budgets."""
+    return len(instance.cost) * min(budget, int(instance.cost.sum())) // 2
 
 
 def _dense(instance: Instance, budget: int, k: int, cell_limit: int) -> Solution:
