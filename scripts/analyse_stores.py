@@ -5,7 +5,15 @@ from pathlib import Path
 import pandas as pd
 
 from job import log_to
-from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import (
+    Declared,
+    anatomy,
+    covered_units,
+    diagnosis,
+    first_to_change,
+    most_lost,
+    summarise,
+)
 from memaudit.schemas import STORE_TABLES
 from memaudit.stage_io import stage_metadata
 from memaudit.stores.labelled import LABELS
@@ -37,11 +45,14 @@ for store, how in params.stores.items():
         own = [f for f in given.verdicts if f"/stores/{store}/" in f]
         verdicts = read_all("store_verdicts", own).to_pandas()
         judge = read_table(folder / "store_judge.parquet", "store_judge").to_pandas().assign(suite=suite)
+    told = diagnosis(losses, scores, declared, verdicts)
     frames = {
         "store_summary": summarise(scores, declared, without, **params.bootstrap),
-        "store_diagnosis": diagnosis(losses, scores, declared, verdicts),
+        "store_diagnosis": told,
+        "store_ranges": first_to_change(told, scores),
         "store_anatomy": anatomy(suite, store, stores, ingest, costs, budgets, invalidation, declared.labels),
         "store_most_lost": most_lost(lost, sorted(set(scores["rule"]))),
+        "store_units": covered_units(suite, store, stores, units, declared),
         "store_judges": judge,
     }
     for name, frame in frames.items():

@@ -67,7 +67,7 @@ MAX_FOLDER = 1000
 MAX_VALUES = 10_000
 MAX_LEVELS = 20
 # The pruning rules of exported stores (stores/pruning.py), and what their memories may cost besides a cost model.
-PRUNING_RULES = ("recency", "native_order", "salience", "upper_exact", "upper_greedy", "full_store")
+PRUNING_RULES = ("recency", "native_order", "salience", "salience_order", "upper_exact", "upper_greedy", "full_store")
 SAME, PAPER = "same", "paper"
 # Between a suite and its stores in the name of a union; no suite's or store's own name holds it.
 JOIN = "+"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
@@ -715,8 +715,9 @@ STORE_MEMORIES = _table(
         "n_bytes": _int,
     },
 )
-# How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say
-# too much or too little; package: examples that have no store, stores of no example; name: which, of its kind.
+# How each store was read. what: count, format, skipped, warning, partial, note or column (detail: read as what, or
+# ignored); labels: what its label files say too much or too little; package: examples that have no store, stores of no
+# example; name: which, of its kind.
 INGEST = _table(
     "ingest",
     ("store", "instance_id", "what", "name"),
@@ -823,9 +824,10 @@ STORE_LOSSES = _table(
         **{f"{name}_invalidation": _float for name in _LOSSES},
     },
 )
-# Units of which the selection holds less than the optimum of the union. lost: the difference in F; loss: which loss
-# takes most of it; kept_instead: candidates of the optimum that cover the unit, with type and cost; store_best: the
-# memory of the store that covers it most, with its coverage and cost.
+# Units of which the selection holds less than the optimum of the union, where that is worth more (gap: by how much, in
+# this example). lost: the difference in F; missing, size, selection: the part of it in each loss, which is negative
+# where a step gives the unit back; kept_instead: candidates of the optimum that cover the unit, with type, cost and the
+# beginning of the text; store_best: the memory of the store that covers it most, with its coverage, cost and text.
 _LOST = {
     "package_id": _str,
     **_SETTING,
@@ -835,7 +837,8 @@ _LOST = {
     "unit_id": _str,
     "role": _str,
     "lost": _float,
-    "loss": _str,
+    **dict.fromkeys(_LOSSES, _float),
+    "gap": _float,
     "kept_instead": _str,
 }
 STORE_LOST_UNITS = _table(
@@ -845,8 +848,10 @@ STORE_LOST_UNITS = _table(
     {"kind": _str, "unit_text": _str, "store_best": _str},
 )
 # How sure the largest mean loss of a judged store is (stores/judge_verdict.py): `agreement` is the share of `draws` of
-# labels under which it is the same; verdict: `largest`, or undecided. kappa: the lower of the judge's two. n: examples;
-# *_draws: draws whose largest mean loss is that; drawn_*: mean of the loss over the proven draws.
+# labels under which it is the same; verdict: `largest`, or undecided. tied: the others that are as large, joined by +;
+# where there are any, draws agree in which these very ones tie. kappa: the lower of the judge's two. n: examples;
+# *_draws: draws in which that alone is the largest mean loss; tied_draws: draws in which several are, whichever they
+# are; these and unproven_draws sum to draws. drawn_*: mean of the loss over the proven draws.
 _CAUSES = (*_LOSSES, "nothing")
 STORE_VERDICTS = _table(
     "store_verdicts",
@@ -862,9 +867,12 @@ STORE_VERDICTS = _table(
         "n": _int,
         "verdict": _str,
         "largest": _str,
+        "tied": _str,
         "agreement": _float,
         "draws": _int,
+        "tied_draws": _int,
         "unproven_draws": _int,
+        "leans": _bool,
         **{f"{name}_draws": _int for name in _CAUSES},
     },
     {f"drawn_{name}": _float for name in _LOSSES},
@@ -879,7 +887,15 @@ STORE_DRAWS = _table(
 )
 
 # ---- analysis/{suite}/ of suites with exported stores
-STORE_TABLES = ("store_summary", "store_diagnosis", "store_anatomy", "store_most_lost", "store_judges")
+STORE_TABLES = (
+    "store_summary",
+    "store_diagnosis",
+    "store_ranges",
+    "store_anatomy",
+    "store_most_lost",
+    "store_units",
+    "store_judges",
+)
 _STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
 # Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
 # out; empty_n: empty ones that count as 0. n, package_n, joint_n: ratios in the three means; *_undefined_n: without
@@ -906,11 +922,11 @@ STORE_SUMMARY = _table(
         **_INTERVALS,
     },
 )
-# Mean losses; largest: the largest of them; verdict: that, or `undecided` where a judge said what memories cover and
-# drawn labels do not bear it out (agreement: share of the draws that do, unproven_draws: draws that agree with
-# nothing as an optimum is not proven, kappa: of the judge; null under labels);
-# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is of;
-# missing_advice, ...: a sentence each on what to change.
+# Mean losses; largest: the largest of them, of equal ones the first; tied: the others, joined by +; verdict: `largest`,
+# or `undecided` where a judge said what memories cover and drawn labels do not bear it out (agreement: share of the
+# draws that do, tied_draws and unproven_draws: as in STORE_VERDICTS, kappa: of the judge; null under labels);
+# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is
+# of; missing_advice, ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
     "store_diagnosis",
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),
@@ -922,6 +938,7 @@ STORE_DIAGNOSIS = _table(
         "n": _int,
         "unproven_n": _int,
         "largest": _str,
+        "tied": _str,
         "verdict": _str,
         "verdict_text": _str,
         **{f"{name}_advice": _str for name in _LOSSES},
@@ -929,11 +946,29 @@ STORE_DIAGNOSIS = _table(
     {
         "agreement": _float,
         "draws": _int,
+        "tied_draws": _int,
         "unproven_draws": _int,
         "kappa": _float,
+        "leans": _bool,
+        **{f"drawn_{name}": _float for name in _LOSSES},
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}": _float for name in _LOSSES},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},
+    },
+)
+# What to change first, by ranges of the budgets that were scored: one row a range in which the diagnosed rule (`rule`)
+# has one verdict, largest loss and tie, from its first to its last budget, `budgets` of them. text: the range in words;
+# the texts of a setting make one line. A budget of which nothing is diagnosed (no example is proven) is in no range.
+STORE_RANGES = _table(
+    "store_ranges",
+    ("suite", "store", "cost_model", "k", "saturation", "first_budget"),
+    {
+        **_STORE,
+        **_SETTING,
+        "first_budget": _int,
+        "last_budget": _int,
+        "budgets": _int,
+        **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "text"), _str),
     },
 )
 # What a store holds: `what` is measured, by `name`.
@@ -941,6 +976,23 @@ STORE_ANATOMY = _table(
     "store_anatomy",
     ("suite", "store", "cost_model", "what", "name"),
     {**_STORE, "labels": _str, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+)
+# What the whole store, without a budget, covers of each unit that counts (weight above 0): in [0, 1]. Examples as in
+# the means: empty stores that skip_empty leaves out are not among them.
+STORE_UNITS = _table(
+    "store_units",
+    ("suite", "store", "package_id", "unit_id"),
+    {
+        **_STORE,
+        "labels": _str,
+        "demonstration": _bool,
+        "package_id": _str,
+        "unit_id": _str,
+        "role": _str,
+        "weight": _float,
+        "covered": _float,
+    },
+    {"kind": _str, "unit_text": _str},
 )
 # What the judges of the suite's stores are worth: rows of STORE_JUDGE; none where all stores have labels.
 STORE_JUDGES = _table("store_judges", ("suite", "store", "what", "label", "judged"), {**_STORE, **_JUDGE})

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from store_cases import PACKAGE, STORE, judged_case, score, words
+from dataclasses import asdict
 
-from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
+import pandas as pd
+from store_cases import PACKAGE, STORE, UNITS, judged_case, score, words
+
+from memaudit.analysis.store_summary import (
+    Declared,
+    anatomy,
+    covered_units,
+    diagnosis,
+    first_to_change,
+    most_lost,
+    summarise,
+)
 from memaudit.analysis.store_verdicts import verdict_rows
 from memaudit.objective import CAP1
 from memaudit.present.results import Setting, StoreInfo
@@ -14,6 +24,7 @@ from memaudit.stores.judge_io import judge_named
 from memaudit.stores.judge_record import judge_rows
 
 NONE = pd.DataFrame(columns=["what", "name", "count", "detail"])
+UNIT_ROWS = pd.DataFrame([{"package_id": "q", **asdict(unit)} for unit in UNITS])
 STORES = (StoreInfo("zeta"), StoreInfo("alpha-scripted", demonstration=True), StoreInfo("judged", judge="proxy"))
 
 
@@ -40,12 +51,14 @@ def frames(
                     [case], judged, losses, made.selections, constants, CAP1, k=1, draws=20
                 ).verdicts
             parts["store_diagnosis"].append(diagnosis(losses, scores, declared, verdicts))
+            parts["store_ranges"].append(first_to_change(parts["store_diagnosis"][-1], scores))
             parts["store_most_lost"].append(most_lost(lost.assign(labels=declared.labels), ["recency"]))
         costs = {setting.cost_model: words for setting in settings}
         of_costs = dict.fromkeys(costs, budgets)
         parts["store_anatomy"].append(
             anatomy(suite, store.name, {"q": STORE}, NONE, costs, of_costs, {"q": []}, declared.labels)
         )
+        parts["store_units"].append(covered_units(suite, store.name, {"q": STORE}, UNIT_ROWS, declared))
         if store.judge:
             rows = pd.DataFrame(judge_rows(judge_named(store.judge)))
             parts["store_judges"].append(rows.assign(suite=suite, store=store.name))

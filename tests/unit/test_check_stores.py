@@ -54,7 +54,8 @@ def example_of(package, store):
     types = {c.candidate_id: c.representation_type for c in rows.candidates}
     measured = Measured(Meter(rows, problem, {}), problem.position, types, both.distribution)
     units = {u.unit_id: UnitRow(u.role, u.kind, u.text) for u in both.units}
-    return Example(both.package_id, measured, problem, rows_of(store), units, rows.unit_ids)
+    texts = {c.candidate_id: c.text for c in rows.candidates}
+    return Example(both.package_id, measured, problem, rows_of(store), units, rows.unit_ids, texts)
 
 
 def found(optima, kept, package_id):
@@ -137,16 +138,17 @@ def test_means_of_one_example_are_its_numbers():
 @pytest.mark.parametrize(
     ("advice", "faults"),
     [
-        ("1.500 of 2.500 (60 %) is in no memory, 0.500 of it in units that say so.", 0),
-        ("1.501 of 2.500 (60 %) is in no memory, 0.500 of it in units that say so.", 1),
-        ("1.500 of 2.500 (60 %) is in no memory.", 1),
-        ("Nothing is lost here.", 1),
+        ("Worth 1.500 less than 2.500 within 8 (60 %), 0.500 of it in units that say so.", 0),
+        ("Worth 1.501 less than 2.500 within 8 (60 %), 0.500 of it in units that say so.", 1),
+        ("Worth 1.500 less than 2.500 within 8 (60 %).", 1),
+        ("Worth 1.500 less than 2.500 within 9 (60 %), 0.500 of it in units that say so.", 1),
+        ("Nothing is missing.", 1),
     ],
 )
 def test_numbers_of_advice_are_those_of_the_row(advice, faults):
     score_, loss = scored(8)
     again = diagnosis_rows([score_], [loss], PLAN)
-    none = {f"{name}_advice": "Nothing is lost here." for name in ("missing", "size", "selection")}
+    none = {f"{name}_advice": "Nothing is lost within 8." for name in ("missing", "size", "selection")}
     assert len(list(advice_faults([again[0] | none | {"missing_advice": advice}], again))) == faults
 
 

@@ -111,11 +111,11 @@ def test_what_the_readme_says_of_the_demonstration_is_true_of_its_losses():
     for opt, kept, *losses in rows.values():
         assert sum(losses) == pytest.approx(opt - kept, abs=0.03)  # of rounded figures
     largest = {key: max(range(3), key=losses.__getitem__) for key, (_, _, *losses) in rows.items()}
-    assert {largest[rule, 20] for rule in ("Newest first", "Salience")} == {1}
+    assert {largest[rule, 20] for rule in ("Newest first", "Salience per cost")} == {1}
     assert {largest["Newest first", b] for b in (40, 80)} == {2}
-    assert all(rows["Salience", b][4] <= 0.05 for b in (40, 80))
+    assert all(rows["Salience per cost", b][4] <= 0.05 for b in (40, 80))
     for budget in (80, 160, 320):
-        missing, *others = rows["Salience", budget][2:]
+        missing, *others = rows["Salience per cost", budget][2:]
         assert missing > 0 and others == [0, 0]
 
 

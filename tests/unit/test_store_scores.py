@@ -1,5 +1,6 @@
 """Scores, losses and lost units of exported stores, against exhaustive search; their means and sentences."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pandas as pd
@@ -10,10 +11,21 @@ from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, memory, score, solve, 
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
-from memaudit.analysis.store_summary import Declared, anatomy, diagnosis, most_lost, summarise
+from memaudit.analysis.store_summary import (
+    Declared,
+    anatomy,
+    covered_units,
+    diagnosis,
+    first_to_change,
+    most_lost,
+    summarise,
+)
+from memaudit.check.compare import row_faults
+from memaudit.check.store_means import range_rows
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, TextSize, build
+from memaudit.schemas import TABLES
 from memaudit.stores.labelled import labelled_stores, refuse_strange_units
 from memaudit.stores.labels import labels
 from memaudit.stores.model import Ingest, IngestReport, Memory, Store
@@ -48,6 +60,12 @@ def test_values_and_losses_are_those_of_the_selections(data):
         assert losses["missing"] == float(optimum - min(optimum, whole)) and min(losses[list(LOSSES)]) >= 0
         lost = made.lost[made.lost["rule"] == row["rule"]]["lost"].sum() if len(made.lost) else 0
         assert lost >= sum(losses[name] for name in LOSSES) - 1e-9
+    for row in made.lost.to_dict("records"):
+        (losses,) = made.losses[made.losses["rule"] == row["rule"]].to_dict("records")
+        assert sum(row[name] for name in LOSSES) == pytest.approx(row["lost"]) and row["lost"] > 0
+        assert row["gap"] == pytest.approx(sum(losses[name] for name in LOSSES)) and row["gap"] > 0
+        # Where an example loses nothing to a cause, none of its units does, nor what is stale among them.
+        assert all(row[name] == 0 == losses[f"{name}_invalidation"] for name in LOSSES if losses[name] == 0)
     assert (made.scores.query("rule == 'upper_exact'")["value"] >= made.scores.query("view == ''")["value"].max()).all()
 
 
@@ -68,8 +86,58 @@ def test_each_loss_is_told_with_its_units():
     # m2 (newest, 4 words) takes the whole budget; the best of the store is m1.
     assert row["selection"] == 1.0 and row["optimum_int"] / row["scale"] == 1.0
     lost = made.lost.query("budget == 8 and rule == 'recency'").set_index("unit_id")
-    assert lost.loc["gone", "kept_instead"] == "c (tombstone, cost 2)" and lost.loc["gone", "store_best"] is None
-    assert set(lost["loss"]) == {"missing"} and set(lost.index) == {"gone", "tea"}
+    assert lost.loc["gone", "kept_instead"] == 'c (tombstone, cost 2) "not red"'
+    assert lost.loc["gone", "store_best"] is None and set(lost.index) == {"gone", "tea"}
+    assert lost["missing"].equals(lost["lost"]) and (lost["gap"] == 1.5).all()
+    assert (lost[["size", "selection"]] == 0).all(axis=None)
+
+
+def of_texts(texts, coverage, **more):
+    """A store of memories m1, m2, ... with these texts, each covering the units named."""
+    memories = tuple(
+        memory(f"m{i}", text, i, **{k: v[i - 1] for k, v in more.items()}) for i, text in enumerate(texts, 1)
+    )
+    cells = {(f"m{i}", ""): dict.fromkeys(units, 1.0) for i, units in enumerate(coverage, 1) if units}
+    return Labelled(Store("s", "mem0", "q", memories), cells)
+
+
+EMPTY = build("talks", "q", "d", None, [], UNITS, {}, [])
+
+
+def test_an_even_exchange_loses_no_unit():
+    """Within 3 the store may keep tea or new, which are worth the same: keeping new is not losing tea."""
+    store = of_texts(["tea", "it is blue"], [["tea"], ["new"]])
+    made = score(EMPTY, store, [3])
+    assert made.selections.query("rule == 'recency'")["candidate_id"].tolist() == ["store:s::m2"]
+    assert made.selections.query("rule == 'upper_exact'")["candidate_id"].tolist() == ["store:s::m1"]
+    assert made.lost.empty and (made.losses[list(LOSSES)] == 0).all(axis=None)
+    # Where something else is lost, nothing is told as lost to selection: the optimum has tea and gone for new.
+    package = build("talks", "q", "d", None, [Candidate("c", "g", "tombstone", 1, 0)], UNITS, {("c", "gone"): 1.0}, [])
+    made = score(package, store, [3])
+    row = made.losses.query("rule == 'recency'").iloc[0]
+    assert [row[name] for name in LOSSES] == [0, 0.5, 0]
+    lost = made.lost.query("rule == 'recency'").set_index("unit_id")
+    assert lost["size"].to_dict() == {"gone": 0.5, "tea": 1.0} == lost["lost"].to_dict() and lost["gap"].eq(0.5).all()
+    assert lost.loc["gone", "kept_instead"] == "c (tombstone, cost 1)"  # without a text
+
+
+def test_the_optimum_that_is_told_of_is_the_stores_own_where_that_is_one():
+    store = of_texts(["tea at four", "nothing of use"], [["tea"], []])
+    made = score(PACKAGE, store, [3])
+    lost = made.lost.query("rule == 'recency'").iloc[0]
+    assert [lost[name] for name in LOSSES] == [0, 0, 1] and lost["kept_instead"].startswith("store:s::m1 (")
+    assert lost["store_best"] == 'store:s::m1 (coverage 1, cost 3) "tea at four"'
+
+
+def test_texts_are_cut_and_a_judge_s_word_is_called_so():
+    text = "tea at\nfour " + "and more " * 20
+    store = of_texts([text], [["tea"]])
+    package = build("talks", "q", "d", None, [Candidate("d", "h", "fact", 3, 1)], UNITS, {("d", "tea"): 1.0}, [])
+    cases, at = [case(union(package, [store], words), package, store, words)], {9: solved(package, store, 9)}
+    made = score_store(cases, ["recency"], at, CONSTANTS, {9: "9"}, CAP1, "proxy")
+    shown = made.lost.iloc[0]["store_best"]
+    assert shown.startswith('store:s::m1 (judged 1, cost 43) "tea at four and more') and shown.endswith('..."')
+    assert len(shown.partition('"')[2]) == 81
 
 
 def test_views_are_also_scored_alone_but_for_the_exact_subset():
@@ -88,8 +156,8 @@ def test_views_are_also_scored_alone_but_for_the_exact_subset():
 def test_rules_need_what_the_store_gives():
     scored = Labelled(Store("s", "mem0", "q", (memory("m", "x", salience=0.5),)))
     empty = Labelled(Store("s", "mem0", "r", ()))
-    assert "salience" in usable_rules([scored, empty], None, "store s")
-    assert {"salience", "native_order"} & set(usable_rules([scored, STORE], None, "store s")) == set()
+    assert {"salience", "salience_order"} <= set(usable_rules([scored, empty], None, "store s"))
+    assert {"salience", "salience_order", "native_order"} & set(usable_rules([scored, STORE], None, "store s")) == set()
     assert usable_rules([scored], ["recency"], "store s") == ["recency", "upper_exact"]
     with pytest.raises(InputError, match="store s: rule salience: the store of example q has no salience"):
         usable_rules([STORE], ["salience"], "store s")
@@ -129,12 +197,181 @@ def test_diagnosis_names_the_largest_loss_and_what_to_change():
     to_table("store_diagnosis", told)
     assert dict(zip(told["budget"], told["verdict"], strict=True)) == {4: "selection", 8: "missing"}
     row = told.query("budget == 8").iloc[0]
-    assert row["missing_advice"].startswith("1.500 of 2.500 (60 %) is in no memory, 0.500 of it in units that say")
-    assert row["size_advice"] == "Nothing is lost here."
+    assert row["missing_advice"] == (
+        "Even the whole store, without a budget, is worth 1.500 less than the optimum of 2.500 within 8 (60 %), 0.500 "
+        "of it in units that say what no longer holds: write memories that say what the lost units say."
+    )
+    assert row["size_advice"] == "Nothing is lost to size within 8."
+    assert row["verdict_text"] == (
+        "Kept by newest first, the store loses most to extraction (missing), by its labels (1 example)."
+    )
     assert told["diagnosed"].all() and set(told["rule"]) == {"recency"}
     first = most_lost(made.lost, ["recency", "upper_exact"])
     to_table("store_most_lost", first)
     assert first.query("budget == 8")[["rank", "unit_id"]].values.tolist() == [[1, "tea"], [2, "gone"]]
+
+
+RANKED = of_texts(
+    ["tea is at four and it is always so", "it is blue", "red no longer"],
+    [["tea"], ["new"], ["gone"]],
+    native_order=[0, 1, 2], salience=[0.9, 0.8, 0.7],
+)  # fmt: skip
+
+
+def told_of(store, budget, rules, package=EMPTY, labels="labels"):
+    made = score(package, store, [budget], [*rules, "upper_exact"])
+    told = diagnosis(made.losses, made.scores, Declared("words", labels=labels))
+    to_table("store_diagnosis", told)
+    return told.set_index("rule")
+
+
+def test_a_perfect_ranking_is_not_blamed_for_what_another_rule_loses():
+    """Within 12 tea and new fit; salience per cost takes new and gone before tea."""
+    told = told_of(RANKED, 12, ["native_order", "salience", "salience_order", "recency"])
+    assert told.index[told["diagnosed"]].tolist() == ["native_order"]
+    assert told.loc["native_order", "mean_selection"] == 0 == told.loc["salience_order", "mean_selection"]
+    assert told.loc["native_order", "selection_advice"].startswith("Nothing is lost to selection within 12")
+    assert told.loc["native_order", "verdict_text"] == (
+        "Kept by own retrieval order, the store loses nothing, by its labels (1 example)."
+    )
+    assert told.loc["salience", "selection_advice"] == (
+        "0.500 of 2.000 (25 %) fits within 12 and is not kept by salience per cost: keep by own retrieval order, which "
+        "loses 0.000 here."
+    )
+    alone = told_of(RANKED, 12, ["salience"])
+    assert alone.loc["salience", "diagnosed"]
+    assert alone.loc["salience", "selection_advice"].endswith(
+        "give more salience to what says what the lost units say, or shorten it."
+    )
+
+
+def test_the_whole_store_is_no_choice_to_diagnose():
+    told = told_of(RANKED, 12, ["full_store", "recency"])
+    assert set(told.index) == {"recency"}
+    made = score(EMPTY, RANKED, [12], ["full_store", "upper_exact"])
+    assert diagnosis(made.losses, made.scores, Declared("words")).empty
+    assert most_lost(made.lost, ["full_store", "upper_exact"]).empty
+
+
+def test_equal_losses_are_told_together():
+    """Within 3 the optimum has new and, of the package, tea; the best of the store new; newest first neither."""
+    package = build("talks", "q", "d", None, [Candidate("d", "h", "fact", 1, 1)], UNITS, {("d", "tea"): 1.0}, [])
+    store = of_texts(["tea is at four o'clock", "it is", "of no use"], [["tea"], ["new"], []])
+    row = told_of(store, 3, ["recency"], package).loc["recency"]
+    assert [row[f"mean_{name}"] for name in LOSSES] == [0, 1, 1]
+    assert (row["largest"], row["tied"]) == ("size", "selection")
+    assert "the store loses most to size and selection equally, by its labels" in row["verdict_text"]
+
+
+def test_nothing_lost_is_told_as_such():
+    row = told_of(of_texts(["it is"], [["new"]]), 3, ["recency"]).loc["recency"]
+    assert (row["largest"], row["tied"]) == ("nothing", "")
+    assert row["verdict_text"] == "Kept by newest first, the store loses nothing, by its labels (1 example)."
+    assert row["missing_advice"].startswith(
+        "The whole store, without a budget, is worth as much as the optimum within 3"
+    )
+
+
+# ---- over all budgets
+
+SETTING = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "saturation": "cap1"}
+
+
+def ranges(verdicts, scored=None):
+    """Rows of store_ranges: budget -> (verdict, largest, tied) by newest first; `scored`: budgets, more than those."""
+    scores = pd.DataFrame([SETTING | {"budget": b} for b in scored or verdicts])
+    rows = [
+        SETTING | {"budget": b, "rule": rule, "labels": "labels", "diagnosed": rule == "recency"}
+        | dict(zip(("verdict", "largest", "tied"), told, strict=True))
+        for b, one in verdicts.items()
+        for rule, told in (("recency", one), ("salience", ("size", "size", "")))
+    ]  # fmt: skip
+    made = first_to_change(pd.DataFrame(rows), scores)
+    again = list(range_rows(rows, scores.to_dict("records")))
+    assert list(row_faults(to_table("store_ranges", made), again, TABLES["store_ranges"].key)) == []
+    return made
+
+
+def sure(name):
+    return (name, name, "")
+
+
+def test_what_to_change_first_is_told_by_ranges_of_budgets():
+    made = ranges(
+        {60: sure("missing"), 10: sure("size"), 20: sure("selection"), 30: sure("selection"), 100: sure("missing")}
+    )
+    assert made[["first_budget", "last_budget", "budgets"]].values.tolist() == [[10, 10, 1], [20, 30, 2], [60, 100, 2]]
+    assert made["text"].tolist() == [
+        "at 10: size (write shorter memories)",
+        "at 20 to 30: selection (choose better what is kept)",
+        "from 60: missing (write what the lost units say)",
+    ]
+    assert set(made["rule"]) == {"recency"}
+
+
+def test_one_verdict_at_all_budgets_and_one_budget_are_one_range():
+    assert ranges({10: sure("size"), 20: sure("size")})["text"].tolist() == [
+        "at all budgets, 10 to 20: size (write shorter memories)"
+    ]
+    assert ranges({10: sure("nothing")})["text"].tolist() == ["at 10: nothing is lost"]
+
+
+def test_a_range_does_not_reach_over_a_budget_of_which_nothing_is_known():
+    """At 20 and 60 no example is proven."""
+    made = ranges({b: sure("size") for b in (10, 30, 40)}, scored=[10, 20, 30, 40, 60])
+    assert [text.split(":")[0] for text in made["text"]] == ["at 10", "at 30 to 40"]
+
+
+def test_ties_and_undecided_verdicts_are_ranges_of_their_own():
+    tie = ("size", "size", "selection")
+    open_ = ("undecided", "size", "selection")
+    made = ranges({10: sure("size"), 20: tie, 30: open_, 40: ("undecided", "nothing", "")})
+    assert made["text"].tolist() == [
+        "at 10: size (write shorter memories)",
+        "at 20: size and selection equally (write shorter memories, choose better what is kept)",
+        "at 30: undecided (size and selection as judged)",
+        "at 40: undecided (nothing as judged)",
+    ]
+
+
+VERDICTS = [
+    (verdict, largest, tied)
+    for largest, tied in (("missing", ""), ("missing", "size+selection"), ("selection", ""), ("nothing", ""))
+    for verdict in (largest, "undecided")
+]
+
+
+@given(
+    st.dictionaries(st.integers(1, 30), st.sampled_from(VERDICTS), min_size=1, max_size=8), st.sets(st.integers(1, 30))
+)
+def test_ranges_are_the_runs_of_equal_verdicts(verdicts, more):
+    scored = sorted({*verdicts, *more})
+    made = ranges(verdicts, scored)
+    covered = [b for row in made.itertuples() for b in scored if row.first_budget <= b <= row.last_budget]
+    assert sorted(covered) == sorted(verdicts) and made["budgets"].sum() == len(verdicts)
+    by_budget = {
+        b: (r.verdict, r.largest, r.tied) for r in made.itertuples() for b in scored
+        if r.first_budget <= b <= r.last_budget
+    }  # fmt: skip
+    assert by_budget == verdicts
+    pairs = zip(made.itertuples(), made.iloc[1:].itertuples(), strict=False)
+    for one, other in pairs:
+        next_scored = scored[scored.index(one.last_budget) + 1]
+        assert next_scored != other.first_budget or by_budget[one.last_budget] != by_budget[other.first_budget]
+
+
+def test_units_that_count_are_told_with_what_the_whole_store_covers():
+    units = pd.DataFrame(
+        [{"package_id": "q", "unit_id": u, "role": "", "kind": None, "text": None, "weight": w}
+         for u, w in (("new", 1.0), ("gone", 0.5), ("tea", 1.0), ("idle", 0.0))]
+    )  # fmt: skip
+    two = {("m1", ""): {"new": 0.5, "tea": 0.5}, ("m2", ""): {"new": 0.75}}
+    stores = {"q": replace(STORE, coverage=two), "r": Labelled(Store("s", "mem0", "r", ()))}
+    more = units.assign(package_id="r")
+    made = covered_units("talks", "s", stores, pd.concat([units, more]), Declared("words", skip_empty=True))
+    to_table("store_units", made)
+    assert made.set_index("unit_id")["covered"].to_dict() == {"new": 1.0, "gone": 0.0, "tea": 0.5}
+    assert len(covered_units("talks", "s", stores, pd.concat([units, more]), Declared("words"))) == 6
 
 
 def test_union_suites_and_examples_that_have_no_store():

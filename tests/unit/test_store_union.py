@@ -12,7 +12,7 @@ from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, TextSize, Unit, build
 from memaudit.stores.model import Memory, Store
-from memaudit.stores.pruning import RULES, best_subset
+from memaudit.stores.pruning import CALLED, RULES, best_subset
 from memaudit.stores.union import Labelled, losses, store_package, union
 from reference import selections, value
 from strategies import COVERAGES, packages, saturations
@@ -109,7 +109,7 @@ def pruned(name, stored, budget, saturation=CAP1):
     try:
         chosen = RULES[name](stored, scale(stored.package, saturation), budget)
     except InputError:
-        assert name in ("native_order", "salience")
+        assert name in ("native_order", "salience", "salience_order")
         return []
     groups = stored.package.visible.group_of[chosen].tolist()
     assert chosen == sorted(set(chosen)) and len(set(groups)) == len(groups)
@@ -170,10 +170,13 @@ def test_recency_native_order_and_salience():
     assert chosen_ids("native_order", stored, 4) == ["old", "mid"]
     assert chosen_ids("native_order", stored, 6) == ["old", "mid"]
     assert chosen_ids("salience", stored, 3) == ["old"] and chosen_ids("salience", stored, 9) == ["old", "mid"]
+    assert chosen_ids("salience_order", stored, 3) == ["mid"]
+    assert chosen_ids("salience_order", stored, 9) == ["old", "mid"]
     assert chosen_ids("full_store", stored, 5) == [] and len(chosen_ids("full_store", stored, 6)) == 3
-    for rule in ("native_order", "salience"):
+    for rule in ("native_order", "salience", "salience_order"):
         with pytest.raises(InputError, match=rule):
             RULES[rule](stored_of(memory("m", 1, 0)), None, 1)
+    assert set(CALLED) == set(RULES)
     assert all(rule(stored_of(), scale(stored_of().package), 5) == [] for rule in RULES.values())
 
 

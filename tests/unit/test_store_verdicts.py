@@ -72,7 +72,7 @@ def test_a_weak_or_an_erring_judge_leaves_the_verdict_open(judge, budget):
     assert row["verdict"] == "undecided" and row["largest"] == {8: "missing", 4: "selection"}[budget]
     told = diagnosis(made.losses, made.scores, Declared("words", labels="stated"), found).set_index("budget")
     text = told.loc[budget, "verdict_text"]
-    assert text.startswith("Undecided: by the stated the store loses most to") and "kappa" in text
+    assert text.startswith("Undecided: kept by newest first, the store loses most to") and "kappa" in text
     assert told["missing_advice"].str.startswith("By the stated: ").all()
 
 

@@ -150,17 +150,23 @@ def test_a_store_without_labels_is_judged_and_says_so(finished):
     own = told.loc[["guess"]]
     assert own["draws"].eq(200).all() and own["agreement"].between(0, 1).all() and own["kappa"].gt(0.4).all()
     undecided = own["verdict"] == "undecided"
-    assert undecided.eq(own["agreement"] < 0.8).all() and own["verdict"].eq(own["largest"])[~undecided].all()
+    assert undecided.eq((own["agreement"] < 0.8) | own["leans"].astype(bool)).all()
+    assert own["verdict"].eq(own["largest"])[~undecided].all()
     assert own["verdict_text"].str.contains("by the proxy", case=False).all()
     assert told.loc[["mem0", "notes"], "agreement"].isna().all()
     for cost_model in ("declared", "words"):
         path = stores / "guess" / cost_model / "k1.cap1" / "verdicts.parquet"
         found = read_table(path, "store_verdicts").to_pandas()
-        counted = found[["missing_draws", "size_draws", "selection_draws", "nothing_draws", "unproven_draws"]]
+        counted = found[[f"{n}_draws" for n in (*LOSSES, "nothing", "tied", "unproven")]]
         assert counted.sum(axis=1).eq(200).all() and found["unproven_draws"].eq(0).all()
     judge = frame(finished, "store_judges")
     assert {"kappa", "kappa_low", "kappa_high"} <= set(judge["what"]) and judge["what"].eq("confusion").sum() == 9
     text = (finished / "results" / "tables" / "released" / "store_diagnosis.md").read_text()
+    ranges = frame(finished, "store_ranges")
+    lines = re.findall(r"^\| all +\| First +\| (.*?) *\|$", text, re.MULTILINE)
+    assert len(lines) == len(ranges[["store", "cost_model"]].drop_duplicates()) > 4
+    told = sorted(part[1:] for line in lines for part in line.removeprefix("By the proxy: ").rstrip(".").split("; "))
+    assert told == sorted(ranges["text"].str.slice(1))
     assert "Coverage of guess is judged by the proxy, not labelled (kappa" in text.splitlines()[0]
 
 

@@ -2,8 +2,9 @@
 
 Denominators (protocol, "Optimum and ratios"): the optimum of the package, of the union of the package and this
 store, and of the joint union of all compared stores. Where one is 0 the ratio is undefined. The losses are those of
-`stores.union.losses`, in exact integers; the part of a loss in invalidation units is the difference of these units'
-worth in the selections that it is the difference of.
+`stores.union.losses`, in exact integers; the part of a loss in a unit is the difference of its worth in the two
+selections that the loss is the difference of. Of neighbours that are worth the same the one that is nearer to what was
+kept stands for both: equal values are equal optima, so that a loss of 0 has no unit.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ from .scores import UNPROVEN, Scorer
 ALL_VIEWS = ""
 UPPER = "upper_exact"
 # Rules that need something of a store, and the field of a memory that it stands in.
-NEEDS = {"native_order": "native_order", "salience": "salience"}
+NEEDS = {"native_order": "native_order", "salience": "salience", "salience_order": "salience"}
 _NUMBERS = ("optimum", "whole", "upper", "selected")
+# Characters of a memory's text where it is named; and whose word `store_best` is, if not the labels'.
+_SHOWN_TEXT = 80
 
 # package id -> (value_int, scale, status); package id -> candidate ids that an optimum keeps.
 Optima = Mapping[str, tuple[int, int, str]]
@@ -132,7 +135,8 @@ def score_store(
     scorer = Scorer(unions, instances)
     positions = [{i: at for at, i in enumerate(p.visible.candidate_ids)} for p in unions]
     alone = [_scaled(c, saturation) for c in cases]
-    best = [_best_memories(c.stored.package) for c in cases]
+    word = "coverage" if labels == LABELS else "judged"
+    best = [_best_memories(c.stored.package, word) for c in cases]
     parts: dict[str, list[pd.DataFrame]] = {"scores": [], "selections": [], "losses": [], "lost": []}
     for budget, spec in budgets.items():
         at = solved[budget]
@@ -231,18 +235,25 @@ class _Ledger:
         self._cases_proven = [i for i, yes in enumerate(proven) if yes]
         optimum = [[p[i] for i in at.union_kept.get(c.package_id, ())] for c, p in zip(cases, positions, strict=True)]
         whole = [[p[i] for i in c.stored.package.visible.candidate_ids] for c, p in zip(cases, positions, strict=True)]
-        self._optimum = optimum
         self._best = best
         self._worth = {
             name: [worths(instance, s) for instance, s in zip(instances, chosen, strict=True)]
             for name, chosen in (("optimum", optimum), ("whole", whole), ("upper", upper))
         }
+        equal = [a.sum() == b.sum() for a, b in zip(self._worth["optimum"], self._worth["upper"], strict=True)]
+        # The optimum that is told of: the best subset of the store where that is one.
+        self._told = [u if same else o for o, u, same in zip(optimum, upper, equal, strict=True)]
 
     def _levels(self, i: int, selection: Sequence[int]) -> list[np.ndarray]:
-        """Worth by unit of O, of the smaller of O and Y, of U and of S: each loss is a difference of neighbours."""
+        """Worth by unit of O, of the smaller of O and Y, of U and of S: each loss is a difference of neighbours, of
+        equal ones of none."""
         optimum, whole, upper = (self._worth[name][i] for name in ("optimum", "whole", "upper"))
         reached = whole if whole.sum() < optimum.sum() else optimum
-        return [optimum, reached, upper, worths(self._instances[i], selection)]
+        levels = [optimum, reached, upper, worths(self._instances[i], selection)]
+        for at in (2, 1, 0):
+            if levels[at].sum() == levels[at + 1].sum():
+                levels[at] = levels[at + 1]
+        return levels
 
     def losses(self, chosen: Sequence[Sequence[int]]) -> list[dict]:
         """A row a case whose optima are proven."""
@@ -263,18 +274,19 @@ class _Ledger:
         return rows
 
     def lost(self, chosen: Sequence[Sequence[int]]) -> list[dict]:
-        """A row a unit of which a proven case's selection holds less than its optimum."""
+        """A row a unit of which a proven case's selection holds less than its optimum, where that is worth more."""
         rows = []
         for i in self._cases_proven:
-            one, levels = self._cases[i], self._levels(i, chosen[i])
-            for u in np.flatnonzero(levels[0] > levels[-1]).tolist():
+            one, levels, scaled = self._cases[i], self._levels(i, chosen[i]), self._instances[i].scale
+            gap = int(levels[0].sum() - levels[-1].sum())
+            for u in np.flatnonzero(levels[0] > levels[-1]).tolist() if gap else ():
                 unit = one.union.units[u]
-                steps = [int(above[u] - below[u]) for above, below in pairwise(levels)]
-                kept = [_described(one.union, c) for c in self._optimum[i] if _covers(one.union, c, u)]
+                steps = {n: int(a[u] - b[u]) / scaled for n, (a, b) in zip(LOSSES, pairwise(levels), strict=True)}
+                kept = [_described(one.union, c) for c in self._told[i] if _covers(one.union, c, u)]
                 rows.append({
                     "package_id": one.package_id, "unit_id": unit.unit_id, "role": unit.role, "kind": unit.kind,
-                    "unit_text": unit.text, "lost": int(levels[0][u] - levels[-1][u]) / self._instances[i].scale,
-                    "loss": LOSSES[max(range(3), key=lambda j: (steps[j], -j))],
+                    "unit_text": unit.text, "lost": int(levels[0][u] - levels[-1][u]) / scaled, **steps,
+                    "gap": gap / scaled,
                     "kept_instead": "; ".join(kept),
                     "store_best": self._best[i].get(unit.unit_id),
                 })  # fmt: skip
@@ -297,15 +309,27 @@ def _covers(package: Package, candidate: int, unit: int) -> bool:
 
 def _described(package: Package, i: int) -> str:
     v = package.visible
-    return f"{v.candidate_ids[i]} ({v.representation_type[i]}, cost {int(v.cost[i])})"
+    return f"{v.candidate_ids[i]} ({v.representation_type[i]}, cost {int(v.cost[i])}){_quoted(v.text[i])}"
 
 
-def _best_memories(package: Package) -> dict[str, str]:
-    """Unit -> the store's memory that covers it most, then the cheapest; units that none covers are left out."""
+def _quoted(text: str | None) -> str:
+    """The beginning of a memory's text, on one line; nothing where the text stands elsewhere."""
+    if text is None:
+        return ""
+    line = " ".join(text.split())
+    return f' "{line}"' if len(line) <= _SHOWN_TEXT else f' "{line[: _SHOWN_TEXT - 3]}..."'
+
+
+def _best_memories(package: Package, word: str) -> dict[str, str]:
+    """Unit -> the store's memory that covers it most, then the cheapest; units that none covers are left out. `word`:
+    what the amount is called."""
     best: dict[str, tuple[float, int, int]] = {}
     for i, cost in enumerate(package.visible.cost.tolist()):
         for unit_id, value in package.coverage_row(i).items():
             found = (-value, cost, i)
             best[unit_id] = min(found, best.get(unit_id, found))
-    ids = package.visible.candidate_ids
-    return {u: f"{ids[i]} (coverage {-value:g}, cost {cost})" for u, (value, cost, i) in best.items()}
+    v = package.visible
+    return {
+        u: f"{v.candidate_ids[i]} ({word} {-value:g}, cost {cost}){_quoted(v.text[i])}"
+        for u, (value, cost, i) in best.items()
+    }

@@ -7,18 +7,21 @@ Nothing here orders stores by how well they do.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
 
 from ..costs import DECLARED
-from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED
+from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED, largest_losses
 from ..stores.labelled import LABELS
 from ..stores.model import TOMBSTONE
-from ..stores.union import Labelled
+from ..stores.pruning import CALLED
+from ..stores.union import Labelled, Losses
 from ..stores.unions import Cost
 from .bootstrap import mean, mean_interval
 from .scores import UNPROVEN
@@ -26,10 +29,11 @@ from .store_scores import ALL_VIEWS
 from .store_verdicts import BOUNDS
 
 MOST_LOST = 10
-# The rules that a system could prune by, the one that is diagnosed first: its own knowledge of what matters, its own
-# order, else the newest.
-DEPLOYABLE = ("salience", "native_order", "recency")
-_KEY = ["suite", "store", "cost_model", "k", "saturation", "budget", "budget_spec"]
+# The rules that a system could follow, the one that is diagnosed first: its own order, else what matters by its
+# salience (per cost, the protocol's rule, before whatever the cost), else the newest.
+DEPLOYABLE = ("native_order", "salience", "salience_order", "recency")
+_SETTING = ["suite", "store", "cost_model", "k", "saturation"]
+_KEY = [*_SETTING, "budget", "budget_spec"]
 
 
 @dataclass(frozen=True)
@@ -88,17 +92,16 @@ def _means(part: pd.DataFrame, resamples: int, seed: int) -> dict[str, float | i
 # ---- diagnosis
 
 
-def diagnosed_rule(rules: Sequence[str]) -> str:
-    """The rule whose selection is diagnosed: the first of DEPLOYABLE that the store was pruned by, else the first of
-    `rules`."""
-    return next((rule for rule in DEPLOYABLE if rule in rules), sorted(rules)[0])
+def diagnosed_rule(rules: Sequence[str]) -> str | None:
+    """The rule whose selection is diagnosed: the first of DEPLOYABLE that the store was pruned by; None of none."""
+    return next((rule for rule in DEPLOYABLE if rule in rules), None)
 
 
 def diagnosis(
     losses: pd.DataFrame, scores: pd.DataFrame, store: Declared, verdicts: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Schema STORE_DIAGNOSIS of the rows of one store in the schemas STORE_LOSSES and STORE_SCORES: mean losses of
-    every rule but the upper bounds, which a system does not have. `verdicts`: the store's rows in schema
+    every rule but those that no system follows (`BOUNDS`). `verdicts`: the store's rows in schema
     STORE_VERDICTS, of a store that a judge labelled; ValueError where they are of other rows."""
     whole = scores[scores["view"] == ALL_VIEWS]
     empty = set(whole["package_id"][whole["n_memories"] == 0]) if store.skip_empty else set()
@@ -106,24 +109,28 @@ def diagnosis(
     examples = whole["package_id"].nunique() - len(empty)
     shown = diagnosed_rule(sorted(set(losses["rule"]))) if len(losses) else None
     judged = {} if verdicts is None else {tuple(r[n] for n in [*_KEY, "rule"]): r for r in verdicts.to_dict("records")}
+    parts = dict(iter(losses.groupby([*_KEY, "rule"], sort=True)))
+    means = {key: _mean_losses(part) for key, part in parts.items()}
     rows = []
-    for key, part in losses.groupby([*_KEY, "rule"], sort=True):
+    for key, part in parts.items():
         named = dict(zip([*_KEY, "rule"], key, strict=True))
-        numbers = _mean_losses(part)
-        told = _verdict(numbers) if verdicts is None else _judged_verdict(judged.get(key), len(part))
-        named |= {"memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels}
+        exact, n = means[key], len(part)
+        told = _verdict(exact) if verdicts is None else _judged_verdict(judged.get(key), n)
+        numbers = {name: float(value) for name, value in exact.items()}
+        numbers |= {f"mean_{name}_invalidation": mean(part[f"{name}_invalidation"].to_numpy(float)) for name in LOSSES}
+        rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
+        advice = _advice(numbers, named["budget"], named["rule"], rules, store.labels)
         rows.append({
-            **named, "diagnosed": named["rule"] == shown,
-            "n": len(part), "unproven_n": examples - len(part), **numbers, **told,
-            "verdict_text": _verdict_text(told, store.labels),
-            **{f"{name}_advice": text
-               for name, text in _advice(numbers, named["budget"], named["rule"], store.labels).items()},
+            **named, "memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels,
+            "diagnosed": named["rule"] == shown, "n": n, "unproven_n": examples - n, **numbers, **told,
+            "verdict_text": _verdict_text(told, named["rule"], n, store.labels),
+            **{f"{name}_advice": text for name, text in advice.items()},
         })  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _mean_losses(part: pd.DataFrame) -> dict[str, float]:
-    """Means over examples, in exact fractions up to one last division: the losses sum to the gap."""
+def _mean_losses(part: pd.DataFrame) -> dict[str, Fraction]:
+    """Means over examples, exact: the losses sum to the gap."""
 
     def exact(values: pd.Series) -> Fraction:
         own = (Fraction(int(v), int(s)) for v, s in zip(values, part["scale"], strict=True))
@@ -131,73 +138,171 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, float]:
 
     optimum, whole, upper, selected = (exact(part[f"{n}_int"]) for n in ("optimum", "whole", "upper", "selected"))
     reached = exact(part[["optimum_int", "whole_int"]].min(axis=1))
-    out = {
-        "mean_opt": float(optimum),
-        "mean_whole": float(whole),
-        "mean_upper": float(upper),
-        "mean_selected": float(selected),
-        "mean_gap": float(optimum - selected),
-        "mean_missing": float(optimum - reached),
-        "mean_size": float(reached - upper),
-        "mean_selection": float(upper - selected),
+    return {
+        "mean_opt": optimum,
+        "mean_whole": whole,
+        "mean_upper": upper,
+        "mean_selected": selected,
+        "mean_gap": optimum - selected,
+        "mean_missing": optimum - reached,
+        "mean_size": reached - upper,
+        "mean_selection": upper - selected,
     }
-    return out | {f"mean_{n}_invalidation": mean(part[f"{n}_invalidation"].to_numpy(float)) for n in LOSSES}
 
 
 # How sure the verdict on a judged store is.
-_SURE = ("agreement", "draws", "unproven_draws", "kappa")
+_SURE = ("agreement", "draws", "tied_draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 
 
-def _verdict(numbers: Mapping[str, float]) -> dict[str, object]:
-    """The largest loss (ties: the earlier cause) of a store with labels."""
-    largest = max(LOSSES, key=lambda name: (numbers[f"mean_{name}"], -LOSSES.index(name)))
-    largest = largest if numbers[f"mean_{largest}"] > 0 else NO_LOSS
-    return {"largest": largest, "verdict": largest, **dict.fromkeys(_SURE)}
+def _verdict(numbers: Mapping[str, Fraction]) -> dict[str, object]:
+    """The largest loss (of equal ones the earlier cause; `tied`: the others) of a store with labels."""
+    first, *others = largest_losses(Losses(*(numbers[f"mean_{name}"] for name in LOSSES)))
+    return {"largest": first, "tied": "+".join(others), "verdict": first, **dict.fromkeys(_SURE)}
 
 
 def _judged_verdict(found: Mapping[str, object] | None, n: int) -> dict[str, object]:
     """The verdict on a store that was judged, by its row in schema STORE_VERDICTS."""
     if found is None or found["n"] != n:
         raise ValueError(f"verdict {found} for a diagnosis of {n} examples; verdicts and losses are not of one run")
-    return {name: found[name] for name in ("largest", "verdict", *_SURE)}
+    return {name: found[name] for name in ("largest", "tied", "verdict", *_SURE)}
 
 
 _CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection"}
 
 
-def _verdict_text(told: Mapping[str, object], labels: str) -> str:
-    """The verdict as a sentence; under a judge it says whose word it is, and how sure."""
-    lost = f"the store loses most to {_CAUSES[told['largest']]}" if told["largest"] != NO_LOSS else "nothing is lost"
+def _causes(told: Mapping[str, object]) -> str:
+    names = [_CAUSES[name] for name in (told["largest"], *filter(None, told["tied"].split("+")))]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} equally"
+
+
+def _verdict_text(told: Mapping[str, object], rule: str, n: int, labels: str) -> str:
+    """The verdict as a sentence: kept by which rule, over how many examples, by whose word, and under a judge how sure
+    it is."""
+    lost = "nothing" if told["largest"] == NO_LOSS else f"most to {_causes(told)}"
+    lost = f"ept by {CALLED[rule]}, the store loses {lost}, by {_whose(labels)} ({n} example{'s' if n > 1 else ''})"
     if told["agreement"] is None:
-        return f"By its labels {lost}."
+        return f"K{lost}."
     share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    if told["tied_draws"]:
+        share += f", the largest losses tie in {told['tied_draws']}"
     if told["unproven_draws"]:
         share += f", {told['unproven_draws']} are too large to prove or not tried"
-    share += f"; kappa {told['kappa']:.2f}"
+    share += f"; kappa {told['kappa']:.2f} (the lower of two)"
+    share += "; the draws lean further than it leads" if told["leans"] else ""
     if told["verdict"] != UNDECIDED:
-        return f"By the {labels} {lost}: {share}."
+        return f"K{lost}: {share}."
     needed = f"{100 * MIN_SHARE:.0f} % and {MIN_KAPPA} are needed"
-    return f"Undecided: by the {labels} {lost}, but {share} ({needed})."
+    return f"Undecided: k{lost}, but {share} ({needed})."
 
 
-def _advice(numbers: Mapping[str, float], budget: int, rule: str, labels: str) -> dict[str, str]:
-    """A sentence a loss: how much it is, and what to change; whose word it is where that is not labels'."""
-    judged = "" if labels == LABELS else f"By the {labels}: "
+def _whose(labels: str) -> str:
+    return "its labels" if labels == LABELS else f"the {labels}"
+
+
+# What to change in a rule that leaves out what would fit, where no other rule does better.
+_RANKING = {
+    "native_order": "let the store's own order put first what says what the lost units say",
+    "salience": "give more salience to what says what the lost units say, or shorten it",
+    "salience_order": "give more salience to what says what the lost units say",
+    "recency": "rank memories by what they say, not by their age",
+}
+
+
+def _advice(
+    numbers: Mapping[str, float], budget: int, rule: str, selection: Mapping[str, Fraction], labels: str
+) -> dict[str, str]:
+    """A sentence a loss: how much it is, and what to change; whose word it is where that is not labels'.
+
+    selection: rule -> mean selection loss at the same budget, of every rule that a system could follow.
+    """
+    missing, size, kept = (numbers[f"mean_{name}"] for name in LOSSES)
     optimum = numbers["mean_opt"]
-    causes = {
-        "missing": ("is in no memory", "write memories that say it; the lost units show what"),
-        "size": (f"is in the store but not within {budget}", "write shorter memories, or split long ones by fact"),
-        "selection": (f"fits within {budget} and is not chosen by {rule}", "rank memories by what they say"),
+    told = {
+        "missing": f"the whole store, without a budget, is worth as much as the optimum within {budget}, or more.",
+        "size": f"nothing is lost to size within {budget}.",
+        "selection": f"nothing is lost to selection within {budget}: no other choice is worth more.",
     }
-    out = {}
-    for name, (where, fix) in causes.items():
-        loss, stale = numbers[f"mean_{name}"], numbers[f"mean_{name}_invalidation"]
-        if loss == 0:
-            out[name] = f"{judged}nothing is lost here." if judged else "Nothing is lost here."
-            continue
-        part = f", {stale:.3f} of it in units that say what no longer holds" if stale > 0 else ""
-        out[name] = f"{judged}{loss:.3f} of {optimum:.3f} ({100 * loss / optimum:.0f} %) {where}{part}: {fix}."
-    return out
+    if missing:
+        much = f"{missing:.3f} less than the optimum of {optimum:.3f} within {budget} ({_share(missing, optimum)})"
+        fix = "write memories that say what the lost units say"
+        told["missing"] = f"even the whole store, without a budget, is worth {much}{_stale(numbers, 'missing')}: {fix}."
+    if size:
+        much = f"{size:.3f} of {optimum:.3f} ({_share(size, optimum)}) is reached by the whole store"
+        where = f"but by no part of it within {budget}{_stale(numbers, 'size')}"
+        told["size"] = f"{much}, {where}: write shorter memories, or split long ones by fact."
+    if kept:
+        much = f"{kept:.3f} of {optimum:.3f} ({_share(kept, optimum)}) fits within {budget}"
+        where = f"and is not kept by {CALLED[rule]}{_stale(numbers, 'selection')}"
+        told["selection"] = f"{much} {where}: {_better(rule, selection)}."
+    judged = "" if labels == LABELS else f"By the {labels}: "
+    return {name: f"{judged}{text}" if judged else text[0].upper() + text[1:] for name, text in told.items()}
+
+
+def _share(loss: float, optimum: float) -> str:
+    return f"{100 * loss / optimum:.0f} %"
+
+
+def _stale(numbers: Mapping[str, float], name: str) -> str:
+    part = numbers[f"mean_{name}_invalidation"]
+    return f", {part:.3f} of it in units that say what no longer holds" if part > 0 else ""
+
+
+def _better(rule: str, selection: Mapping[str, Fraction]) -> str:
+    """The rule that loses less, where there is one (of equal ones the first of DEPLOYABLE); else what to rank by."""
+    best = min(selection, key=selection.__getitem__)
+    if selection[best] < selection[rule]:
+        return f"keep by {CALLED[best]}, which loses {float(selection[best]):.3f} here"
+    return _RANKING[rule]
+
+
+# What to change first where a loss is the largest; the sentences by budget say more.
+_FIRST = {
+    "missing": "write what the lost units say",
+    "size": "write shorter memories",
+    "selection": "choose better what is kept",
+}
+
+
+def first_to_change(told: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Schema STORE_RANGES of the rows of one store in the schemas STORE_DIAGNOSIS and STORE_SCORES: over all budgets of
+    a setting, the ranges in which the diagnosed rule has one verdict. A budget without a diagnosis ends a range."""
+    if told.empty:
+        return pd.DataFrame()
+    scored = {key: sorted(set(part["budget"])) for key, part in scores.groupby(_SETTING)}
+    rows = []
+    for key, part in told[told["diagnosed"]].groupby(_SETTING, sort=True):
+        own = {row["budget"]: row for row in part.to_dict("records")}
+        for verdict, run in groupby(scored[key], lambda b, own=own: b in own and _verdict_of(own[b])):
+            if verdict:
+                budgets = list(run)
+                named = {name: own[budgets[0]][name] for name in ("rule", "labels", "verdict", "largest", "tied")}
+                ends = {"first_budget": budgets[0], "last_budget": budgets[-1], "budgets": len(budgets)}
+                text = f"{_where(budgets, scored[key])}: {_first_text(named)}"
+                rows.append({**dict(zip(_SETTING, key, strict=True)), **ends, **named, "text": text})
+    return pd.DataFrame(rows)
+
+
+def _verdict_of(row: Mapping[str, object]) -> tuple[object, ...]:
+    return row["verdict"], row["largest"], row["tied"]
+
+
+def _where(budgets: Sequence[int], scored: Sequence[int]) -> str:
+    """A range among the budgets that were scored; the last of several budgets is open."""
+    if len(budgets) == 1:
+        return f"at {budgets[0]}"
+    if len(budgets) == len(scored):
+        return f"at all budgets, {budgets[0]} to {budgets[-1]}"
+    return f"from {budgets[0]}" if budgets[-1] == scored[-1] else f"at {budgets[0]} to {budgets[-1]}"
+
+
+def _first_text(told: Mapping[str, object]) -> str:
+    causes = [told["largest"], *filter(None, told["tied"].split("+"))]
+    names = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} and {causes[-1]}"
+    if told["verdict"] == UNDECIDED:
+        return f"undecided ({names} as judged)"
+    if told["verdict"] == NO_LOSS:
+        return "nothing is lost"
+    return f"{names}{' equally' if len(causes) > 1 else ''} ({', '.join(_FIRST[name] for name in causes)})"
 
 
 def most_lost(lost: pd.DataFrame, rules: Sequence[str]) -> pd.DataFrame:
@@ -210,6 +315,31 @@ def most_lost(lost: pd.DataFrame, rules: Sequence[str]) -> pd.DataFrame:
     rows = rows.sort_values(list(order), ascending=list(order.values()))
     rows = rows.assign(rank=rows.groupby(_KEY).cumcount() + 1)
     return rows[rows["rank"] <= MOST_LOST].reset_index(drop=True)
+
+
+# ---- without a budget
+
+
+def covered_units(
+    suite: str, store: str, stores: Mapping[str, Labelled], units: pd.DataFrame, declared: Declared
+) -> pd.DataFrame:
+    """Schema STORE_UNITS: what all memories of one export together cover of every unit that counts (weight above 0).
+
+    `stores`: example -> store; `units`: schema UNITS of the suite.
+    """
+    counted = {i: one for i, one in stores.items() if one.store.memories or not declared.skip_empty}
+    amounts: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for package_id, one in counted.items():
+        for row in one.coverage.values():
+            for unit_id, value in row.items():
+                amounts[package_id, unit_id].append(value)
+    rows = []
+    for unit in units[units["package_id"].isin(list(counted)) & (units["weight"] > 0)].to_dict("records"):
+        covered = min(1.0, math.fsum(amounts[unit["package_id"], unit["unit_id"]]))
+        row = {name: unit[name] for name in ("package_id", "unit_id", "role", "kind", "weight")}
+        own = {"suite": suite, "store": store, "labels": declared.labels, "demonstration": declared.demonstration}
+        rows.append(row | own | {"unit_text": unit["text"], "covered": covered})
+    return pd.DataFrame(rows)
 
 
 # ---- anatomy

@@ -1,7 +1,7 @@
 """How sure the diagnosis of a store is whose coverage a judge said: its largest mean loss under drawn labels.
 
 In each draw the cells of all examples get labels, what was kept stays, and the mean losses are computed anew; the
-draw agrees where the same mean loss is the largest (`stores.judge_verdict`).
+draw agrees where the same mean loss is the largest, or the same ones are (`stores.judge_verdict`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from ..stores.judge_verdict import DRAWS, LOSSES, NO_LOSS, Kept, Verdict, conclu
 from ..stores.union import Losses, losses
 from .store_scores import ALL_VIEWS, Case
 
-# Rules that no system could prune by: upper bounds, which know what memories cover.
-BOUNDS = ("upper_exact", "upper_greedy")
+# Rules that no system follows: upper bounds, which know what memories cover, and the whole store, which keeps nothing
+# where it does not fit, so that its loss would be told as one of selection.
+BOUNDS = ("upper_exact", "upper_greedy", "full_store")
 _NUMBERS = ("optimum_int", "whole_int", "upper_int", "selected_int")
 
 
@@ -127,9 +128,12 @@ def _columns(verdict: Verdict) -> dict[str, object]:
         "kappa": verdict.kappa,
         "verdict": verdict.verdict,
         "largest": verdict.largest,
+        "tied": "+".join(verdict.also),
         "agreement": verdict.share,
         "draws": verdict.draws,
+        "tied_draws": verdict.tied,
         "unproven_draws": verdict.unproven,
+        "leans": verdict.leans,
         **{f"{name}_draws": verdict.counts.get(name, 0) for name in (*LOSSES, NO_LOSS)},
         **{f"drawn_{name}": value for name, value in _floats(verdict.mean).items()},
     }

@@ -23,6 +23,7 @@ RULES = {
     "recency": None,
     "native_order": "native_order",
     "salience": "salience",
+    "salience_order": "salience",
     "upper_greedy": None,
     EXACT: None,
     "full_store": None,
@@ -148,7 +149,14 @@ def _salient(held: _Held, problem: Problem) -> Iterable[tuple[int, MemoryRow]]:
     return sorted((x for x in held if x[1].salience), key=rank)
 
 
-_ORDERS = {"recency": _newest, "native_order": _own_order, "salience": _salient}
+def _most_salient(held: _Held, problem: Problem) -> Iterable[tuple[int, MemoryRow]]:
+    """Whatever a memory costs: cost only decides between equal ones."""
+    salient = [x for x in held if x[1].salience]
+    salient.sort(key=lambda x: (problem.costs[x[0]], x[1].candidate_id))
+    return sorted(salient, key=lambda x: decimal(x[1].salience), reverse=True)
+
+
+_ORDERS = {"recency": _newest, "native_order": _own_order, "salience": _salient, "salience_order": _most_salient}
 
 
 def _everything(held: _Held, problem: Problem, budget: int) -> tuple[int, ...]:

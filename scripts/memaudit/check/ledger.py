@@ -1,5 +1,5 @@
 """What an exported store's selections are worth and lose, a second time: rows of store_scores, store_losses and
-store_lost_units (protocol, "Optimum and ratios": O, Y, U, S)."""
+store_lost_units (protocol, "Optimum and ratios": O, Y, U, S; unit by unit as docs/stores.md, "Diagnosis")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from .exported import MemoryRow
@@ -16,6 +15,8 @@ from .scored import Measured
 
 LOSSES = ("missing", "size", "selection")
 LIMIT = "limit"
+# Characters of a text where its memory is named.
+_TEXT = 80
 DENOMINATORS = ("package", "union", "joint")
 
 
@@ -40,7 +41,8 @@ class UnitRow:
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """One example's union in a setting. memories: of the store, all views; units: by id; unit_ids: by their index."""
+    """One example's union in a setting. memories: of the store, all views; units: by id; unit_ids: by their index;
+    texts: of candidates; word: what the coverage of a memory is called."""
 
     package_id: str
     measured: Measured
@@ -48,6 +50,8 @@ class Example:
     memories: Sequence[MemoryRow]
     units: Mapping[str, UnitRow]
     unit_ids: Sequence[str]
+    texts: Mapping[str, str | None]
+    word: str = "coverage"
 
     @cached_property
     def best(self) -> dict[int, str]:
@@ -58,7 +62,17 @@ class Example:
                 own = (-share, self.problem.costs[at], at)
                 found[unit] = min(own, found.get(unit, own))
         ids = self.problem.candidate_ids
-        return {u: f"{ids[at]} (coverage {float(-share):g}, cost {cost})" for u, (share, cost, at) in found.items()}
+        return {
+            u: f"{ids[at]} ({self.word} {float(-share):g}, cost {cost})" + self.quoted(ids[at])
+            for u, (share, cost, at) in found.items()
+        }
+
+    def quoted(self, candidate_id: str) -> str:
+        """What follows a candidate's name: its text on one line, at most _TEXT characters of it."""
+        if self.texts[candidate_id] is None:
+            return ""
+        text = " ".join(self.texts[candidate_id].split())
+        return ' "' + (text if len(text) <= _TEXT else text[: _TEXT - 3] + "...") + '"'
 
 
 @dataclass(frozen=True)
@@ -112,7 +126,8 @@ class Ledger:
         upper = [problem.position[c] for c in optima.store.kept]
         whole = [problem.position[memory.candidate_id] for memory in example.memories]
         self._optimum, self._whole, self._upper = (self._worths(x) for x in (self._kept, whole, upper))
-        self._reached = self._whole if sum(self._whole) < sum(self._optimum) else self._optimum
+        if sum(self._upper) == sum(self._optimum):  # an equal optimum: the one that the store has is told of
+            self._kept = sorted(upper)
 
     def _worths(self, chosen: Sequence[int]) -> list[Fraction]:
         """What each unit adds to F, by its index."""
@@ -125,24 +140,37 @@ class Ledger:
     def loss_row(self, rule: str, chosen: tuple[int, ...]) -> dict[str, Any]:
         """The columns of a row of store_losses that are no constants."""
         selected, scale = self._worths(chosen), self._optima.union.scale
-        levels = (self._optimum, self._reached, self._upper, selected)
         row = {"package_id": self._example.package_id, "rule": rule, "scale": scale}
         numbers = (("optimum", self._optimum), ("whole", self._whole), ("upper", self._upper), ("selected", selected))
         row |= {f"{name}_int": sum(worths) * scale for name, worths in numbers}
         stale = [i for i, u in enumerate(self._example.unit_ids) if self._example.units[u].role == "invalidation"]
-        for name, (above, below) in zip(LOSSES, pairwise(levels), strict=True):
-            row[name] = float(sum(above) - sum(below))
-            row[f"{name}_invalidation"] = float(sum((above[i] - below[i] for i in stale), Fraction(0)))
+        for name, parts in self._parts(selected).items():
+            row[name] = float(sum(parts))
+            row[f"{name}_invalidation"] = float(sum((parts[i] for i in stale), Fraction(0)))
         return row
 
+    def _parts(self, selected: Sequence[Fraction]) -> dict[str, list[Fraction]]:
+        """Loss -> the part of it in each unit. A loss of 0 has no part in any unit: what is worth the same is equally
+        good, and the later selection stands for it."""
+        reached = min(self._optimum, self._whole, key=sum)
+        found: dict[str, list[Fraction]] = {}
+        below = selected
+        for name, above in zip(reversed(LOSSES), (self._upper, reached, self._optimum), strict=True):
+            if sum(above) == sum(below):
+                found[name] = [Fraction(0)] * len(below)
+            else:
+                found[name] = [a - b for a, b in zip(above, below, strict=True)]
+                below = above
+        return {name: found[name] for name in LOSSES}
+
     def lost_rows(self, rule: str, chosen: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-        """Rows of store_lost_units, a unit each of which `chosen` holds less than the optimum."""
+        """Rows of store_lost_units, a unit each of which `chosen`, worth less than the optimum, holds less."""
         selected = self._worths(chosen)
+        gap, parts = sum(self._optimum) - sum(selected), self._parts(selected)
         for i, unit_id in enumerate(self._example.unit_ids):
-            levels = (self._optimum[i], self._reached[i], self._upper[i], selected[i])
-            if levels[0] <= levels[-1]:
+            steps = {name: parts[name][i] for name in LOSSES}
+            if not gap or sum(steps.values()) <= 0:
                 continue
-            steps = [above - below for above, below in pairwise(levels)]
             unit = self._example.units[unit_id]
             yield {
                 "package_id": self._example.package_id,
@@ -151,8 +179,9 @@ class Ledger:
                 "role": unit.role,
                 "kind": unit.kind,
                 "unit_text": unit.text,
-                "lost": float(levels[0] - levels[-1]),
-                "loss": LOSSES[steps.index(max(steps))],
+                "lost": float(sum(steps.values())),
+                **{name: float(step) for name, step in steps.items()},
+                "gap": float(gap),
                 "kept_instead": self._kept_instead(i),
                 "store_best": self._example.best.get(i),
             }
@@ -160,4 +189,5 @@ class Ledger:
     def _kept_instead(self, unit: int) -> str:
         problem, types = self._example.problem, self._example.measured.types
         ids = sorted(problem.candidate_ids[at] for at in self._kept if unit in problem.coverage[at])
-        return "; ".join(f"{c} ({types[c]}, cost {problem.costs[problem.position[c]]})" for c in ids)
+        costs = problem.costs
+        return "; ".join(f"{c} ({types[c]}, cost {costs[problem.position[c]]}){self._example.quoted(c)}" for c in ids)

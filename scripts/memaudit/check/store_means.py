@@ -29,12 +29,17 @@ _MEANS = {
 }
 # Ratio -> its number of examples.
 _RATIOS = {"union_ratio": "n", "package_ratio": "package_n", "joint_ratio": "joint_n"}
-# Rules that no system could follow, and those whose selection is diagnosed first.
-UPPER = (EXACT, "upper_greedy")
-_FIRST = ("salience", "native_order", "recency")
+# Rules that are not diagnosed, and those whose selection is diagnosed first, with their names in sentences.
+UPPER = (EXACT, "upper_greedy", "full_store")
+_FIRST = {
+    "native_order": "own retrieval order",
+    "salience": "salience per cost",
+    "salience_order": "salience order",
+    "recency": "newest first",
+}
 _MOST_LOST = 10
 # How sure the verdict on a judged store is.
-_SURE = ("agreement", "draws", "unproven_draws", "kappa")
+_SURE = ("agreement", "draws", "tied_draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -104,8 +109,8 @@ def diagnosis_rows(
     for key, part in _grouped(own, *_POINT, "rule").items():
         row = dict(zip((*_POINT, "rule"), key, strict=True))
         numbers = mean_losses(part)
-        cause = largest(numbers)
-        told = {"largest": cause, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
+        cause, _, tied = largest(numbers).partition("+")
+        told = {"largest": cause, "tied": tied, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
         row |= {
             "memory_cost": plan.cost_name(row["cost_model"]),
             "labels": plan.labels,
@@ -113,7 +118,7 @@ def diagnosis_rows(
             "n": len(part),
             "unproven_n": len(counted) - len(part),
             **told,
-            "verdict_text": _verdict_text(told, plan.labels),
+            "verdict_text": _verdict_text(told, row["rule"], len(part), plan.labels),
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
         stale = (f"{name}_invalidation" for name in LOSSES)
@@ -121,23 +126,28 @@ def diagnosis_rows(
     return rows
 
 
-def _verdict_text(told: Row, labels: str) -> str:
+def _verdict_text(told: Row, rule: str, n: int, labels: str) -> str:
     """The sentence on a verdict, word by word."""
-    where = {"missing": "extraction (missing)"}.get(told["largest"], told["largest"])
-    lost = "nothing is lost" if told["largest"] == NO_LOSS else f"the store loses most to {where}"
+    causes = "+".join(filter(None, (told["largest"], told["tied"]))).replace("missing", "extraction (missing)")
+    *first, last = causes.split("+")
+    where = f"{', '.join(first)} and {last} equally" if first else last
+    who = "its labels" if labels == "labels" else f"the {labels}"
+    lost = f"kept by {_FIRST[rule]}, the store loses " + ("nothing" if where == NO_LOSS else f"most to {where}")
+    lost += f", by {who} ({n} example" + (")" if n == 1 else "s)")
     if told["agreement"] is None:
-        return f"By its labels {lost}."
+        return f"K{lost[1:]}."
     sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    sure += f", the largest losses tie in {told['tied_draws']}" if told["tied_draws"] else ""
     if told["unproven_draws"]:
         sure += f", {told['unproven_draws']} are too large to prove or not tried"
-    sure += f"; kappa {told['kappa']:.2f}"
+    sure += f"; kappa {told['kappa']:.2f} (the lower of two)" + told["leans"] * "; the draws lean further than it leads"
     if told["verdict"] == UNDECIDED:
-        return f"Undecided: by the {labels} {lost}, but {sure} (80 % and 0.4 are needed)."
-    return f"By the {labels} {lost}: {sure}."
+        return f"Undecided: {lost}, but {sure} (80 % and 0.4 are needed)."
+    return f"K{lost[1:]}: {sure}."
 
 
 def _diagnosed(rules: set[str]) -> str | None:
-    return next((rule for rule in (*_FIRST, *sorted(rules)) if rule in rules), None)
+    return next((rule for rule in _FIRST if rule in rules), None)
 
 
 def mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
@@ -161,25 +171,29 @@ def mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
 
 def advice_faults(stored: Sequence[Row], again: Sequence[Row]) -> Iterator[str]:
     """Lines on sentences of store_diagnosis whose numbers are not those of its row; their words are not looked at."""
-    key = ("store", "cost_model", "k", "saturation", "budget", "rule")
+    point = ("store", "cost_model", "k", "saturation", "budget")
+    key = (*point, "rule")
     rows = {tuple(row[c] for c in key): row for row in again}
+    least = {at: min(row["mean_selection"] for row in own) for at, own in _grouped(again, *point).items()}
     for told in stored:
         row = rows.get(tuple(told[c] for c in key))
         for name in LOSSES if row is not None else ():
             found = [float(number) for number in _NUMBER.findall(told[f"{name}_advice"])]
-            if not _same_numbers(found, _advised(row, name)):
+            if not _same_numbers(found, _advised(row, name, least[tuple(told[c] for c in point)])):
                 where = ", ".join(f"{c} {told[c]}" for c in key)
                 yield f"row {where}: {name}_advice is {told[f'{name}_advice']!r}, not with the row's numbers"
 
 
-def _advised(row: Row, name: str) -> list[tuple[float, float]]:
-    """The numbers of one sentence, each with half a unit of its last digit."""
+def _advised(row: Row, name: str, least: float) -> list[tuple[float, float]]:
+    """The numbers of one sentence, each with half a unit of its last digit. least: the selection loss of the rule that
+    loses least of those at this budget."""
     loss, stale = row[f"mean_{name}"], row[f"mean_{name}_invalidation"]
     if not loss:
-        return []
-    numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), (100 * loss / row["mean_opt"], 0.5)]
-    numbers += [(row["budget"], 0)] if name != "missing" else []
-    return numbers + ([(stale, 0.0005)] if stale > 0 else [])
+        return [(row["budget"], 0)]
+    share, budget = (100 * loss / row["mean_opt"], 0.5), (row["budget"], 0)
+    numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), *((budget, share) if name == "missing" else (share, budget))]
+    numbers += [(stale, 0.0005)] if stale > 0 else []
+    return numbers + ([(least, 0.0005)] if name == "selection" and least < loss else [])
 
 
 def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) -> bool:
@@ -188,12 +202,80 @@ def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) 
     return all(abs(a - b) <= half + 1e-9 for a, (b, half) in zip(found, again, strict=True))
 
 
+# What the line over all budgets says of a loss.
+_CHANGE = {
+    "missing": "write what the lost units say",
+    "size": "write shorter memories",
+    "selection": "choose better what is kept",
+}
+
+
+def range_rows(told: Sequence[Row], scores: Sequence[Row]) -> Iterator[Row]:
+    """Rows of store_ranges. told: rows of store_diagnosis; scores: of store_scores, which have all budgets."""
+    setting = ("suite", "store", "cost_model", "k", "saturation")
+    rows = {tuple(r[c] for c in (*setting, "budget")): r for r in told if r["diagnosed"]}
+    for key, part in _grouped(scores, *setting).items():
+        scored = sorted({row["budget"] for row in part})
+        runs: list[list[Row]] = [[]]
+        for budget in scored:
+            row = rows.get((*key, budget))
+            if row is None or not runs[-1] or any(row[c] != runs[-1][-1][c] for c in ("verdict", "largest", "tied")):
+                runs.append([])
+            if row is not None:
+                runs[-1].append(row)
+        for run in filter(None, runs):
+            yield _range(run, scored) | dict(zip(setting, key, strict=True))
+
+
+def _range(run: Sequence[Row], scored: Sequence[int]) -> Row:
+    first, last, told = run[0]["budget"], run[-1]["budget"], run[0]
+    where = f"at {first}"
+    if first != last:
+        where = f"from {first}" if last == scored[-1] else f"at {first} to {last}"
+        where = where if len(run) < len(scored) else f"at all budgets, {first} to {last}"
+    causes = "+".join(filter(None, (told["largest"], told["tied"]))).split("+")
+    names = " and ".join(filter(None, (", ".join(causes[:-1]), causes[-1])))
+    change = f"{names}{' equally' * (len(causes) > 1)} ({', '.join(_CHANGE.get(c, c) for c in causes)})"
+    change = "nothing is lost" if told["verdict"] == NO_LOSS else change
+    change = f"undecided ({names} as judged)" if told["verdict"] == UNDECIDED else change
+    own = {c: told[c] for c in ("rule", "labels", "verdict", "largest", "tied")}
+    ends = {"first_budget": first, "last_budget": last, "budgets": len(run)}
+    return own | ends | {"text": f"{where}: {change}"}
+
+
 def most_lost_rows(scores: Sequence[Row], lost: Sequence[Row]) -> Iterator[Row]:
     """Rows of store_most_lost: of the diagnosed rule, the most worth first, then by example and unit."""
     shown = _diagnosed({r["rule"] for r in scores})
     for part in _grouped([r for r in lost if r["rule"] == shown], *_POINT).values():
         ordered = sorted(part, key=lambda r: (-r["lost"], r["package_id"], r["unit_id"]))
         yield from (row | {"rank": rank} for rank, row in enumerate(ordered[:_MOST_LOST], 1))
+
+
+# ---- without a budget
+
+
+def unit_rows(
+    stores: Mapping[str, Sequence[MemoryRow]],
+    units: Sequence[Row],
+    covered: Mapping[str, Mapping[str, Sequence[float]]],
+    plan: StorePlan,
+) -> Iterator[Row]:
+    """Rows of store_units. units: rows of table `units`; covered: example -> unit -> coverage by each memory."""
+    for unit in units:
+        package_id = unit["package_id"]
+        if unit["weight"] <= 0 or package_id not in stores or (plan.skip_empty and not stores[package_id]):
+            continue
+        yield {
+            "labels": plan.labels,
+            "demonstration": plan.demonstration,
+            "package_id": package_id,
+            "unit_id": unit["unit_id"],
+            "role": unit["role"],
+            "kind": unit["kind"],
+            "unit_text": unit["text"],
+            "weight": unit["weight"],
+            "covered": min(1.0, math.fsum(covered[package_id].get(unit["unit_id"], ()))),
+        }
 
 
 # ---- anatomy

@@ -2,8 +2,9 @@
 
 From the store as it was read (stores/{store}/), the suite's packages and the solutions verified before, everything is
 computed again: candidates and coverage of the unions, what each pruning rule keeps, values, ratios by every
-denominator, losses, lost units, means with intervals, diagnosis and anatomy. Not covered: whether the store was read
-rightly from its export, columns that nothing depends on (details, user_id, ...), and the words of a diagnosis' advice.
+denominator, losses, lost units, means with intervals, diagnosis, ranges of budgets and anatomy. Not covered: whether
+the store was read rightly from its export, columns that nothing depends on (details, user_id, ...), and the words of a
+diagnosis' advice.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ from .ledger import Example, Ledger, Optima, UnitRow, score_row
 from .places import misplaced
 from .plan import JOIN, Setting, StorePlan
 from .report import How, Report
-from .store_means import advice_faults, anatomy_rows, diagnosis_rows, most_lost_rows, summary_rows
+from .store_means import (
+    advice_faults,
+    anatomy_rows,
+    diagnosis_rows,
+    most_lost_rows,
+    range_rows,
+    summary_rows,
+    unit_rows,
+)
 from .suite_io import SuiteRun
 from .unions import TABLES as UNION_TABLES
 from .unions import Member, union_rows
@@ -38,12 +47,13 @@ _READ = ("store_memories", "ingest", "store_coverage")
 _SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
 _SCORED |= {"store_lost_units": "lost_units"}
 # What a row of `ingest` may be about.
-_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "labels", "judge", "package"}
+_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "column", "labels", "judge", "package"}
 # Means that are sums of floats.
 _CLOSE = {
     "store_summary": {c for c in TABLES["store_summary"].schema.names if c.startswith("mean_") or "_ratio" in c},
-    "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith("mean_")},
+    "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith(("mean_", "drawn_"))},
     "store_anatomy": {"value"},
+    "store_units": {"covered"},
 }
 
 
@@ -252,10 +262,14 @@ class StoreRun:
         without = len(set(self._base.packages.rows) - set(self._stores))
         scores, losses = again["store_scores"], again["store_losses"]
         constants = {"suite": self._plan.suite, "store": self._plan.name}
+        told = diagnosis_rows(scores, losses, self._plan, again["store_verdicts"])
+        units = unit_rows(self._stores, self._unit_rows, self._covered(), self._plan)
         return {
             "store_summary": list(summary_rows(scores, self._plan, without)),
-            "store_diagnosis": diagnosis_rows(scores, losses, self._plan, again["store_verdicts"]),
+            "store_diagnosis": told,
+            "store_ranges": list(range_rows(told, scores)),
             "store_most_lost": list(most_lost_rows(scores, again["store_lost_units"])),
+            "store_units": [constants | row for row in units],
             "store_judges": [] if self._judge is None else [constants | row for row in self._judge.worth],
             "store_anatomy": [constants | row for row in self._anatomy(budgets)],
         }
@@ -319,7 +333,9 @@ class StoreRun:
         strange = [m.candidate_id for m in memories if m.candidate_id not in problem.position]
         if strange:
             raise InputError(f"the union {self._plan.union} has no candidate {strange[0]} in example {package_id}")
-        return Example(package_id, measured, problem, memories, self._units[package_id], rows.unit_ids)
+        texts = {c.candidate_id: c.text for c in rows.candidates}
+        word = "judged" if self._judge is not None else "coverage"
+        return Example(package_id, measured, problem, memories, self._units[package_id], rows.unit_ids, texts, word)
 
     def _optima(self, setting: Setting, budget: int, package_id: str) -> Optima:
         plan, joint = self._plan, None
@@ -334,10 +350,15 @@ class StoreRun:
             self._run(f"{plan.union}{JOIN}alone").found(setting, budget, package_id),
         )
 
-    def _anatomy(self, budgets: Mapping[str, Sequence[int]]) -> Iterator[dict[str, Any]]:
+    def _covered(self) -> dict[str, dict[str, list[float]]]:
+        """Example -> unit -> coverage by each memory."""
         covered: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for row in self._cells:
             covered[row["instance_id"]][row["unit_id"]].append(row["coverage"])
+        return covered
+
+    def _anatomy(self, budgets: Mapping[str, Sequence[int]]) -> Iterator[dict[str, Any]]:
+        covered = self._covered()
         stale = {i: [u for u, unit in own.items() if unit.role == "invalidation"] for i, own in self._units.items()}
         return anatomy_rows(self._stores, self._ingest, covered, defaultdict(list, stale), budgets, self._plan)
 

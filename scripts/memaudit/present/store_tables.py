@@ -8,13 +8,17 @@ from collections.abc import Iterator
 import pandas as pd
 
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
+from ..stores.labels import UNLABELLED
+from ..stores.pruning import CALLED
 from . import style
 from .registry import table
 from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
 from .tables import MISSING, Document, Section
 
 _FRAME = "store_summary"
-_CI = "[low, high]: 95 % percentile bootstrap interval of the mean."
+# An interval of fewer examples says little, whatever its width: it is not shown (the data have it, with n).
+MIN_EXAMPLES = 5
+_CI = f"[low, high]: 95 % percentile bootstrap interval of the mean; not shown of fewer than {MIN_EXAMPLES} examples."
 _UNION = (
     "Package ratio: F / OPT of the package (above 1 where memories cover what no candidate does). Union ratio: F / OPT "
     "of the package and the store's memories together, which is another denominator for every store."
@@ -26,18 +30,17 @@ _COUNTS = (
 )
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
-    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, or where the judge's kappa (the lower of its "
-    f"two) is below {MIN_KAPPA}."
+    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, where the judge's kappa (the lower of its "
+    f"two) is below {MIN_KAPPA}, or where the draws lean: their mean losses, or a step as long the other way, put "
+    "another one ahead. A draw whose largest losses tie agrees only with a verdict that is the same tie. On stores "
+    "with labels the draws found too much missing (docs/stores.md, Calibration)."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
-RULE_LABELS = {
-    "recency": "Newest first",
-    "native_order": "Own retrieval order",
-    "salience": "Salience",
-    "upper_exact": "Best subset, exact",
-    "upper_greedy": "Greedy upper rule (no bound)",
-    "full_store": "Whole store",
-}
+RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.items()}
+# Ratio -> the column with its number of examples.
+_COUNTED = {"package_ratio": "package_n", "union_ratio": "n", "joint_ratio": "joint_n"}
+# Units named in the line on what no memory says, and rows a store of the table of them.
+_NAMED_UNITS, _LISTED_UNITS = 5, 20
 
 
 def has_stores(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -80,7 +83,7 @@ def external_denominators(results: Results, suite: str) -> Document:
         sections.append(Section(heading, _text(heads, rows)))
     notes = [_UNION, _COUNTS, _CI, *([_JOINT] if compared else [])]
     notes += _joint_notes(results, suite, frame)
-    notes += _counts_notes(frame)
+    notes += [*_counts_notes(frame), *_unlabelled_notes(results, suite)]
     return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
 
 
@@ -99,34 +102,39 @@ def store_diagnosis(results: Results, suite: str) -> Document:
                 _number(r.mean_opt),
                 _number(r.mean_selected),
                 *(_with_stale(r, name) for name in LOSS_LABELS),
-                LOSS_LABELS.get(r.largest, "None"),
-                *([_sure(r)] if judged else []),
+                _largest(r),
+                *([_sure(r), _drawn(r)] if judged else []),
             )
             for r in part.itertuples()
         ]
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
-        heads += ["Verdict (draws that agree)"] if judged else []
+        heads += ["Verdict (draws that agree)", "Mean of the draws"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
-        told = [
+        told = [*_first_line(results, suite, part)]
+        told += [("any", "Missing", _unsaid_line(results, suite, part["store"].iloc[0]))]
+        told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
             for label, name in (("Verdict", "verdict_text"), *((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS))
         ]
-        if told:
-            rule = RULE_LABELS[part[part["diagnosed"]]["rule"].iloc[0]].lower()
-            sections.append(
-                Section(f"{heading}: what to change (kept by: {rule})", _text(["B", "Loss", "Change"], told))
-            )
+        kept = f" (kept by: {CALLED[part[part['diagnosed']]['rule'].iloc[0]]})" if part["diagnosed"].any() else ""
+        sections.append(Section(f"{heading}: what to change{kept}", _text(["B", "Loss", "Change"], told)))
     notes = (
-        "Missing: in no memory. Size: in the store, but not in its best subset within B. Selection: in the best "
-        "subset, and not in what was kept. The three sum to OPT of the union - F. Means over examples with both optima "
-        "proven.",
+        "Missing: what the whole store, without a budget, is worth less than OPT of the union. Size: what its best "
+        "subset within B is worth less than the whole store, or than that OPT if it is less. Selection: what was kept "
+        "is worth less than the best subset. The three sum to OPT of the union - F. Means over examples with both "
+        "optima proven.",
         "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
         "reported; it is negative where the optimum gives such a unit up for something worth more.",
+        "First: the largest loss, which is what to change first, by ranges of the budgets that were scored (between "
+        "these nothing is known, nor above the largest).",
         *([_VERDICT] if frame["agreement"].notna().any() else []),
+        *_strange_notes(results, suite),
         *_unproven_notes(frame),
+        *_unlabelled_notes(results, suite),
     )
-    return Document(_caption(results, suite, "Diagnosis of exported stores", frame), frame, tuple(sections), notes)
+    caption = _caption(results, suite, "Diagnosis of exported stores", frame)
+    return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
 @table(has_stores)
@@ -138,15 +146,89 @@ def store_lost_units(results: Results, suite: str) -> Document:
         for budget, at in part.groupby("budget"):
             rows = [
                 (r.rank, r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _plain(r.unit_text),
-                 _number(r.lost), LOSS_LABELS[r.loss], r.kept_instead or MISSING, _plain(r.store_best))
+                 _number(r.lost), *(_number(getattr(r, name)) for name in LOSS_LABELS), _number(r.gap),
+                 r.kept_instead or MISSING, _plain(r.store_best))
                 for r in at.itertuples()
             ]  # fmt: skip
-            heads = ["", "Example", "Unit", "Role", "Text", "Lost", "Loss", "The optimum keeps", "Best in the store"]
-            sections.append(Section(f"{heading}, B = {budget}", _text(heads, rows)))
-    notes = ("Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept.",)
-    examples = f"n = {frame['package_id'].nunique():,} examples"
+            heads = ["", "Example", "Unit", "Role", "Text", "Lost", *LOSS_LABELS.values(), "Example loses"]
+            heads += ["The optimum keeps", "Best in the store"]
+            kept = CALLED[at["rule"].iloc[0]]
+            sections.append(Section(f"{heading}, B = {budget}, kept by: {kept}", _text(heads, rows)))
+    notes = (
+        "Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept; missing, "
+        "size and selection are its parts (negative: that step gives the unit back). Example loses: OPT of the union "
+        "- F. Where its units lose more than that, what was kept holds other units in exchange. Examples that lose "
+        "nothing are left out.",
+        *_unlabelled_notes(results, suite),
+    )
+    examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
     caption = f"Most valuable lost units; suite {suite}, {examples}.{_remarks(results, suite)}"
+    return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
+
+
+@table(has_stores)
+def store_units(results: Results, suite: str) -> Document:
+    """The units that count of which no memory of a store says anything, whatever the budget."""
+    frame = results.natural("store_units", suite)
+    sections = []
+    for store in results.info.suite(suite).stores:
+        unsaid = _unsaid(frame[frame["store"] == store.name])
+        rows = [
+            (r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _number(r.weight), _plain(r.unit_text))
+            for r in unsaid.head(_LISTED_UNITS).itertuples()
+        ]
+        heading = f"{_heading(store)}, {_unsaid_count(frame[frame['store'] == store.name], unsaid)}"
+        sections.append(Section(heading, _text(["Example", "Unit", "Role", "Weight", "Text"], rows)))
+    notes = (
+        f"Units of weight above 0 that no memory covers, by weight; the first {_LISTED_UNITS} a store (the data have "
+        "all units that count, with what the whole store covers of each).",
+        *_unlabelled_notes(results, suite),
+    )
+    examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
+    caption = f"What no memory says; suite {suite}, {examples}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
+
+
+def _unsaid(own: pd.DataFrame) -> pd.DataFrame:
+    """The units of one store (rows of store_units) that no memory covers, the heaviest first."""
+    order = {"weight": False, "package_id": True, "unit_id": True}
+    return own[own["covered"] == 0].sort_values(list(order), ascending=list(order.values()))
+
+
+def _unsaid_count(own: pd.DataFrame, unsaid: pd.DataFrame) -> str:
+    partly = int(((own["covered"] > 0) & (own["covered"] < 1)).sum())
+    weights = f"{_number(unsaid['weight'].sum())} of {_number(own['weight'].sum())} of the weight"
+    return (
+        f"no memory says {len(unsaid):,} of the {len(own):,} units that count ({weights}), {partly:,} are said in part"
+    )
+
+
+def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """What to change first over all budgets, in the setting of `part` (rows of store_diagnosis)."""
+    frame = results.natural("store_ranges", suite)
+    here = part.iloc[0]
+    for name in ("store", "cost_model", "k", "saturation"):
+        frame = frame[frame[name] == here[name]]
+    if len(frame):
+        line = "; ".join(frame.sort_values("first_budget")["text"])
+        yield "all", "First", _said(results, suite, here["store"], f"{line}.")
+
+
+def _unsaid_line(results: Results, suite: str, store: str) -> str:
+    """What a store lacks whatever the budget, with the heaviest units."""
+    frame = results.natural("store_units", suite)
+    own = frame[frame["store"] == store]
+    unsaid = _unsaid(own)
+    named = [f"{r.package_id} {r.unit_id}" for r in unsaid.head(_NAMED_UNITS).itertuples()]
+    more = f" and {len(unsaid) - len(named):,} more" if len(unsaid) > len(named) else ""
+    listed = f": {', '.join(named)}{more} (table store_units)" if named else ""
+    return _said(results, suite, store, f"{_unsaid_count(own, unsaid)}{listed}.")
+
+
+def _said(results: Results, suite: str, store: str, text: str) -> str:
+    """The text as a sentence, which begins with whose word it is where that is a judge's."""
+    judged = next((f"By the {s.judge}: " for s in results.info.suite(suite).stores if s.name == store and s.judge), "")
+    return f"{judged}{text}" if judged else text[0].upper() + text[1:]
 
 
 @table(has_stores)
@@ -162,9 +244,9 @@ def store_anatomy(results: Results, suite: str) -> Document:
         ]  # fmt: skip
         sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value"], rows)))
     stores = len(results.info.suite(suite).stores)
-    caption = f"Anatomy of exported stores; suite {suite}, n = {stores} stores.{_remarks(results, suite)}"
+    caption = f"Anatomy of exported stores; suite {suite}, n = {_count(stores, 'store')}.{_remarks(results, suite)}"
     notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
-    return Document(caption, frame, tuple(sections), notes)
+    return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
 @table(_has_costs)
@@ -223,7 +305,8 @@ def store_judges(results: Results, suite: str) -> Document:
         "all cells' counts each for as many as it stands for.",
         "Draws of labels follow the last table: each cell gets a true label by the column of what it was judged.",
     )
-    caption = f"Judges of coverage; suite {suite}, n = {frame['store'].nunique()} stores.{_remarks(results, suite)}"
+    stores = _count(frame["store"].nunique(), "store")
+    caption = f"Judges of coverage; suite {suite}, n = {stores}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
 
 
@@ -289,7 +372,8 @@ def demonstrations(results: Results, suite: str) -> str:
         return ""
     are = "are demonstrations" if len(names) > 1 else "is a demonstration"
     told = "a scripted model wrote the memories, which say nothing of how a system performs"
-    return f"{', '.join(names)} {are}: {told}{' and are not to be compared' if len(names) > 1 else ''}."
+    who = _named(results, suite, names).replace(ALL, ALL.capitalize())
+    return f"{who} {are}: {told}{' and are not to be compared' if len(names) > 1 else ''}."
 
 
 def judgements(results: Results, suite: str) -> str:
@@ -304,8 +388,17 @@ def judgements(results: Results, suite: str) -> str:
         rows = frame[(frame["judge"] == judge) & frame["label"].eq("")].drop_duplicates("what")
         numbers = dict(zip(rows["what"], rows["value"], strict=True))
         kappas = f"kappa {kappa_text(numbers)}, of all cells {kappa_text(numbers, 'kappa_all_cells')}"
-        told.append(f"Coverage of {', '.join(stores)} is judged by the {judge}, not labelled ({kappas}).")
+        told.append(f"Coverage of {_named(results, suite, stores)} is judged by the {judge}, not labelled ({kappas}).")
     return " ".join(told)
+
+
+ALL = "all stores"
+
+
+def _named(results: Results, suite: str, stores: list[str]) -> str:
+    """The stores by name, or in one word where they are more than two and all of the suite."""
+    every = len(stores) == len(results.info.suite(suite).stores) > 2
+    return ALL if every else ", ".join(stores)
 
 
 def _remarks(results: Results, suite: str) -> str:
@@ -315,9 +408,13 @@ def _remarks(results: Results, suite: str) -> str:
 
 def _caption(results: Results, suite: str, what: str, frame: pd.DataFrame) -> str:
     counts = frame["examples"] if "examples" in frame else frame["n"]
-    low, high = int(counts.min()), int(counts.max())
-    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    return f"{what}; suite {suite}, {n} examples a row.{_remarks(results, suite)}"
+    low, high = (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
+    n = _count(low, "example") if low == high else f"{low:,} to {_count(high, 'example')}"
+    return f"{what}; suite {suite}, n = {n} a row.{_remarks(results, suite)}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("s" if n != 1 else "")
 
 
 def _joint_notes(results: Results, suite: str, frame: pd.DataFrame) -> Iterator[str]:
@@ -342,10 +439,49 @@ def _counts_notes(frame: pd.DataFrame) -> Iterator[str]:
         yield f"Up to {unproven:,} examples a row have no union ratio as an optimum is not proven."
 
 
+# An export of which a larger share of the memories covers nothing may be of somebody else.
+_STRANGE_SHARE = 0.9
+
+
+def _strange_notes(results: Results, suite: str) -> Iterator[str]:
+    """Whether an export that was judged seems to be about something else."""
+    frame = results.natural("store_anatomy", suite)
+    counts = frame[frame["what"] == "judge"].set_index(["store", "name"])["value"]
+    for store in results.info.suite(suite).stores:
+        held, nothing = (counts.get((store.name, name), 0) for name in ("memories", "memories that cover nothing"))
+        if held and nothing > _STRANGE_SHARE * held:
+            yield (
+                f"{nothing:,.0f} of the {held:,.0f} memories of {store.name} say nothing of what their examples are "
+                f"about, by the {store.judge}: is it the export of these conversations?"
+            )
+
+
+def _told_of_stores(results: Results, suite: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with what is declared of each store, and the kappa (the lower of two) of its judge, as last columns;
+    those that it has already stay."""
+    judges = results.natural("store_judges", suite)
+    kappas = judges[judges["what"].isin(["kappa", "kappa_all_cells"]) & judges["label"].eq("")]
+    lower = kappas.groupby("store")["value"].min()
+    shown = {store.name: store.demonstration for store in results.info.suite(suite).stores}
+    told = {"demonstration": frame["store"].map(shown).astype(bool), "kappa": frame["store"].map(lower).astype(float)}
+    return frame.assign(**{name: column for name, column in told.items() if name not in frame})
+
+
 def _unproven_notes(frame: pd.DataFrame) -> Iterator[str]:
-    most = int(frame["unproven_n"].max())
+    most = int(frame["unproven_n"].max()) if len(frame) else 0
     if most:
         yield f"Up to {most:,} examples a row are left out: an optimum is not proven."
+
+
+def _unlabelled_notes(results: Results, suite: str) -> Iterator[str]:
+    """How many memories the labels of each store leave out."""
+    frame = results.natural("store_anatomy", suite)
+    rows = frame[frame["what"].eq("labels") & frame["name"].eq(UNLABELLED)].set_index("store")["value"]
+    for store in results.info.suite(suite).stores:
+        if store.name in rows.index:
+            n = int(rows[store.name])
+            memories = f"{n:,} memor{'y' if n == 1 else 'ies'}"
+            yield f"Coverage of {memories} of {store.name} is unlabelled and counted 0."
 
 
 def _rule(row) -> str:
@@ -361,8 +497,19 @@ def _with_stale(row, name: str) -> str:
     return _number(loss) + (f" (stale {_number(stale)})" if stale else "")
 
 
+def _largest(row) -> str:
+    """The largest loss, or all that are equally large."""
+    names = [LOSS_LABELS.get(name, "None") for name in (row.largest, *filter(None, row.tied.split("+")))]
+    return " and ".join([", ".join(names[:-1]), names[-1].lower()] if len(names) > 1 else names)
+
+
+def _drawn(row) -> str:
+    """The mean losses of the draws, in the order of LOSS_LABELS."""
+    return " / ".join(_number(getattr(row, f"drawn_{name}")) for name in LOSS_LABELS)
+
+
 def _sure(row) -> str:
-    verdict = "Undecided" if row.verdict == UNDECIDED else LOSS_LABELS.get(row.verdict, "None")
+    verdict = "Undecided" if row.verdict == UNDECIDED else _largest(row)
     return f"{verdict} ({100 * row.agreement:.0f} %)"
 
 
@@ -395,4 +542,6 @@ def _number(value: float | None) -> str:
 
 def _interval(row, name: str) -> str:
     mean, low, high = (getattr(row, f"{name}{part}") for part in ("", "_low", "_high"))
-    return MISSING if mean is None or math.isnan(mean) else f"{_number(mean)} [{_number(low)}, {_number(high)}]"
+    if mean is None or math.isnan(mean) or getattr(row, _COUNTED[name]) < MIN_EXAMPLES:
+        return _number(mean)
+    return f"{_number(mean)} [{_number(low)}, {_number(high)}]"

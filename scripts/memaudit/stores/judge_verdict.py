@@ -30,6 +30,8 @@ UNDECIDED, NO_LOSS = "undecided", "nothing"
 LOSSES = tuple(field.name for field in fields(Losses))
 MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 DRAWS = 200
+# Mean losses that differ by less are equal.
+EQUAL = Fraction(1, 10**9)
 # The optima of one draw: comparisons of the one curve that is tried where a short search does not close.
 DRAW_WORK = 30_000_000
 # A draw is searched for this part of the usual short search: what does not close at once costs less as a curve.
@@ -46,17 +48,23 @@ class Verdict:
     """The losses of a store as judged, and whether drawn labels bear the largest of them out.
 
     verdict: `largest` (missing, size, selection, or nothing where all are 0; of equal ones the first), or undecided
-    where fewer than 80 % of the draws have the same largest loss, or the judge's kappa is below 0.4 (on the audit
-    frame, or of all cells). counts: largest loss -> draws; `unproven` draws had an optimum that was not proven, and
-    agree with nothing. losses: as judged. mean: of the proven draws, None where there is none.
+    where fewer than 80 % of the draws have the same largest loss, the judge's kappa is below 0.4 (on the audit
+    frame, or of all cells), or the draws lean away from it (`leans`, our own rule). also: the others that are as large
+    as `largest`. share: of the draws whose largest losses are the same ones, a tie being the same as that very tie
+    only. counts: largest loss -> draws; `tied` draws have several and are in none of them; `unproven` draws had an
+    optimum that was not proven, and agree with nothing. losses: as judged. mean: of the proven draws, None where there
+    is none.
     """
 
     verdict: str
     largest: str
+    also: tuple[str, ...]
     share: float
     losses: Losses
     mean: Losses | None
+    leans: bool
     counts: dict[str, int]
+    tied: int
     unproven: int
     draws: int
     kappa: float
@@ -105,17 +113,22 @@ def conclude(as_judged: Losses, drawn: Sequence[Losses | None], judge: Source) -
     under each draw (None: not proven)."""
     kappa = kappa_of(judge)
     proven = [one for one in drawn if one is not None]
-    own = [largest_loss(one) for one in proven]
-    largest = largest_loss(as_judged)
-    share = own.count(largest) / len(drawn)
-    sure = share >= MIN_SHARE and kappa >= MIN_KAPPA
+    own = [largest_losses(one) for one in proven]
+    largest = largest_losses(as_judged)
+    share, mean = own.count(largest) / len(drawn), _mean(proven)
+    single = [names[0] for names in own if len(names) == 1]
+    lean = mean is not None and leans(as_judged, mean)
+    sure = share >= MIN_SHARE and kappa >= MIN_KAPPA and not lean
     return Verdict(
-        largest if sure else UNDECIDED,
-        largest,
+        largest[0] if sure else UNDECIDED,
+        largest[0],
+        largest[1:],
         share,
         as_judged,
-        _mean(proven),
-        {name: own.count(name) for name in sorted(set(own))},
+        mean,
+        lean,
+        {name: single.count(name) for name in sorted(set(single))},
+        len(own) - len(single),
         len(drawn) - len(proven),
         len(drawn),
         kappa,
@@ -132,10 +145,26 @@ def kappa_of(judge: Source) -> float:
     return min(judge.provenance["kappa"], judge.provenance["kappa_all_cells"])
 
 
-def largest_loss(one: Losses) -> str:
-    """The largest of LOSSES, the first of equal ones; NO_LOSS where all are 0."""
-    values = {name: getattr(one, name) for name in LOSSES}
-    return max(values, key=values.__getitem__) if any(values.values()) else NO_LOSS
+def largest_losses(one: Losses) -> tuple[str, ...]:
+    """The largest of LOSSES, in their order, several where they are equal; NO_LOSS alone where all are 0."""
+    most = max(getattr(one, name) for name in LOSSES)
+    return tuple(name for name in LOSSES if getattr(one, name) == most) if most else (NO_LOSS,)
+
+
+def leans(as_judged: Losses, mean: Losses) -> bool:
+    """Whether the mean of the draws, or as large a step from the judged losses the other way, puts another loss ahead.
+
+    Draws lean to one side (docs/stores.md, "Calibration"), and the judged losses may be as far from the truth on either
+    side: a verdict that such a step turns rests on the lean. Losses below 0 that the step back makes count as 0. Where
+    several are the largest as judged, another one is ahead that is ahead of any of them.
+    """
+    names = [name for name in largest_losses(as_judged) if name != NO_LOSS]
+    back = Losses(*(max(Fraction(0), 2 * getattr(as_judged, n) - getattr(mean, n)) for n in LOSSES))
+    for one in (mean, back):
+        led = min((getattr(one, name) for name in names), default=Fraction(0))
+        if any(getattr(one, name) > led + EQUAL for name in LOSSES):
+            return True
+    return False
 
 
 def _mean(of: Sequence[Losses]) -> Losses | None:

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..package import Package
 from .ingest import Matched, match
 from .judge import ROW_LEVEL, Judge, Judged, judge_store
-from .labels import Labels, coverage_of, with_salience
+from .labels import UNLABELLED, Labels, coverage_of, with_salience
 from .model import NO_TEXT, Ingest, IngestReport, Store
 from .union import Labelled
 
@@ -56,7 +56,7 @@ def labelled_stores(
         counts = {
             "cells that stand again": (covered.repeats, None),
             "memories that the store does not hold": (len(covered.stale), _some(covered.stale)),
-            "memories that no label row is of": (len(covered.unlabelled), _some(covered.unlabelled)),
+            UNLABELLED: (len(covered.unlabelled), _some(covered.unlabelled)),
         }
         notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items()]
     if not reached:

@@ -21,6 +21,16 @@ from .union import StorePackage
 
 Rule = Callable[[StorePackage, Instance, int], list[int]]
 RULES: dict[str, Rule] = {}
+# What the rules are called in sentences and tables.
+CALLED = {
+    "recency": "newest first",
+    "native_order": "own retrieval order",
+    "salience": "salience per cost",
+    "salience_order": "salience order",
+    "upper_exact": "best subset, exact",
+    "upper_greedy": "greedy upper rule (no bound)",
+    "full_store": "whole store",
+}
 
 
 def _rule(function: Rule) -> Rule:
@@ -49,14 +59,24 @@ def native_order(stored: StorePackage, instance: Instance, budget: int) -> list[
 @_rule
 def salience(stored: StorePackage, instance: Instance, budget: int) -> list[int]:
     """Memories of salience > 0 by salience / cost, then salience, both falling, cost, id; kept while they fit."""
-    v = stored.package.visible
-    value = {i: Fraction(str(m.salience)) for i, m in enumerate(stored.memories) if m.salience}
-    if stored.memories and all(m.salience is None for m in stored.memories):
-        raise InputError(
-            "pruning rule salience: the store has no salience; give the salience file, or use another rule"
-        )
+    v, value = stored.package.visible, _salience_of(stored, "salience")
     order = sorted(value, key=lambda i: (-value[i] / int(v.cost[i]), -value[i], v.cost[i], v.candidate_ids[i]))
     return _kept_while_it_fits(stored, order, budget)
+
+
+@_rule
+def salience_order(stored: StorePackage, instance: Instance, budget: int) -> list[int]:
+    """Memories of salience > 0 by salience, falling, whatever they cost; then cost, id; kept while they fit (ours)."""
+    v, value = stored.package.visible, _salience_of(stored, "salience_order")
+    order = sorted(value, key=lambda i: (-value[i], v.cost[i], v.candidate_ids[i]))
+    return _kept_while_it_fits(stored, order, budget)
+
+
+def _salience_of(stored: StorePackage, rule: str) -> dict[int, Fraction]:
+    """Place of a memory -> its salience, as written, where that is above 0."""
+    if stored.memories and all(m.salience is None for m in stored.memories):
+        raise InputError(f"pruning rule {rule}: the store has no salience; give the salience file, or use another rule")
+    return {i: Fraction(str(m.salience)) for i, m in enumerate(stored.memories) if m.salience}
 
 
 @_rule
