@@ -74,8 +74,9 @@ lint: setup ## style of the Python code
 docs: setup ## write config/schema.json and the key tables of config/README.md anew
 	$(PY) tools/make_docs.py
 
-judge: setup ## fit the judge of coverage on natural100's labels: scripts/memaudit/stores/proxy.json
+judge: setup ## fit the judge of coverage on natural100's labels (scripts/memaudit/stores/proxy.json), and calibrate it
 	$(PY) tools/fit_judge.py
+	$(PY) tools/judge_calibration.py
 
 bench: setup ## measure the solver and the checkers
 	$(PY) tools/bench.py

@@ -41,6 +41,36 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     return config
 
 
+# Bytes of an export that is read before the run, so that a wrong one is told before any job.
+_READ_EARLY = 1 << 20
+
+
+def check_stores(config: Config) -> None:
+    """InputError, with a line a store, where a small export cannot be read or is of none of its suite's questions.
+
+    Only of suites whose questions are known without building them (`coverage_package`); a job checks every store.
+    """
+    from .natural.coverage_package_io import query_ids
+    from .stores.ingest import match
+    from .stores.ingest_io import read_stores, store_files
+    from .stores.model import IngestOptions
+
+    problems = []
+    for name, entry in config.stores.items():
+        suite = config.suites[entry.suite]
+        files = [*store_files(entry.path), *entry.parts.values()]
+        if suite.source != "coverage_package" or sum(Path(file).stat().st_size for file in files) > _READ_EARLY:
+            continue
+        part = {k: v for k, v in config.store_part(name).items() if k not in ("judge", "parts")}
+        try:
+            found = read_stores(entry.path, IngestOptions(name=name, **part), entry.parts)
+            match([one.store for one in found], query_ids(suite.package), f"stores.{name}")
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError("\n  ".join([f"{len(problems)} stores cannot be used", *problems]))
+
+
 def _unlearnable(config: Config, rules: Mapping[str, Any]) -> Iterable[str]:
     """Suites whose writers learn, yet without seeds of both parities (even ones train, odd ones are scored)."""
     for name, suite in config.suites.items():

@@ -713,8 +713,9 @@ STORE_MEMORIES = _table(
         "n_bytes": _int,
     },
 )
-# How each store was read. what: count, format, skipped, warning, partial or note; labels: what its label files say
-# too much or too little; package: examples that have no store, stores of no example; name: which, of its kind.
+# How each store was read. what: count, format, skipped, warning, partial, note or column (detail: read as what, or
+# ignored); labels: what its label files say too much or too little; package: examples that have no store, stores of no
+# example; name: which, of its kind.
 INGEST = _table(
     "ingest",
     ("store", "instance_id", "what", "name"),
@@ -863,6 +864,7 @@ STORE_VERDICTS = _table(
         "agreement": _float,
         "draws": _int,
         "unproven_draws": _int,
+        "leans": _bool,
         **{f"{name}_draws": _int for name in _CAUSES},
     },
     {f"drawn_{name}": _float for name in _LOSSES},
@@ -929,6 +931,8 @@ STORE_DIAGNOSIS = _table(
         "draws": _int,
         "unproven_draws": _int,
         "kappa": _float,
+        "leans": _bool,
+        **{f"drawn_{name}": _float for name in _LOSSES},
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}": _float for name in _LOSSES},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},

@@ -1,12 +1,15 @@
 """Configuration of exported stores: what is refused, and which unions and settings come of it."""
 
+import json
 from typing import get_args
 
 import pytest
 import yaml
+from coverage_folders import tables, write
 
+from memaudit import config_io
 from memaudit.config import PRUNING_RULES, StoreEntry, parse_config
-from memaudit.config_io import load_config
+from memaudit.config_io import check_stores, load_config
 from memaudit.errors import InputError
 from memaudit.run_info import info_part, read_info, run_info
 from memaudit.schemas import STORE_TABLES
@@ -142,3 +145,31 @@ def test_what_the_files_say(tmp_path, monkeypatch, store, line):
         load_config("my.yaml")
     told = str(error.value).splitlines()[1:]
     assert len(told) == 1 and line in told[0], told
+
+
+def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypatch):
+    """Each store with its own line; what is large, or of a suite whose questions are not known yet, is left to jobs."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "package", tables())
+    row = {"id": "m", "text": "The bicycle is blue."}
+    exports = {"good": [row | {"instance_id": "q_bike"}], "unnamed": [row], "other": [row | {"instance_id": "q7"}]}
+    for name, rows in exports.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    suite = {"source": "coverage_package", "package": "package", "budgets": [4], "cost_models": ["words"]}
+
+    def loaded(**stores):
+        stores = {name: {"suite": "asked", "judge": "proxy", "path": f"{name}.json"} | s for name, s in stores.items()}
+        content = raw() | {"stores": stores, "writers": {"opt": {"rule": "opt"}}}
+        content["suites"] = {"asked": suite}
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        return load_config("my.yaml")
+
+    check_stores(loaded(good={}, unnamed={"instance_id": "q_tea"}))
+    with pytest.raises(InputError) as error:
+        check_stores(loaded(good={}, unnamed={}, other={}))
+    first, *told = str(error.value).splitlines()
+    assert first == "2 stores cannot be used" and len(told) == 2
+    assert "stores.unnamed: a store does not say which example it is of; expected" in told[0] and "q_bike" in told[0]
+    assert "stores.other: no store is of an example" in told[1] and "set instance_id" in told[1]
+    monkeypatch.setattr(config_io, "_READ_EARLY", 10)
+    check_stores(loaded(unnamed={}, other={}))

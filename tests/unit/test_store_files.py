@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +15,7 @@ from memaudit.cli import main
 from memaudit.errors import InputError
 from memaudit.stores import documents_io
 from memaudit.stores.documents_io import read_document
-from memaudit.stores.ingest_io import memory_columns, read_labels, read_stores, report_columns
+from memaudit.stores.ingest_io import ingest_main, memory_columns, read_labels, read_stores, report_columns
 from memaudit.stores.json_slim import LONG, Dropped, slim
 from memaudit.stores.labels import coverage_of
 from memaudit.stores.model import IngestOptions
@@ -372,3 +373,56 @@ def test_the_command(tmp_path, capsys):
     assert main(["ingest", str(rows), "--column", "text"]) == 2
     assert main(["ingest", str(rows), "--as-of", "soon"]) == 2
     assert "ROLE=KEY" in capsys.readouterr().err
+
+
+# ---- what the report says of columns and ids
+
+ROWS = [{"id": 1, "body": {"text": "it is blue"}, "created_at": "2024-01-01", "importance": 3, "user_id": "u"}]
+
+
+def test_the_report_says_what_was_read_and_what_not(tmp_path):
+    file = write(tmp_path / "rows.json", json.dumps(ROWS).encode())
+    (found,) = read_stores(file, IngestOptions(columns={"text": "body.text"}))
+    assert found.report.columns == {"text": ("body.text",), "id": ("id",), "time": ("created_at",)}
+    assert found.report.ignored == ("importance", "user_id")
+    assert "read: text from body.text, id from id, time from created_at; ignored: importance, user_id" in str(
+        found.report
+    )
+    assert "no salience, no order of its own; a system could keep newest first only" in str(found.report)
+    (ranked,) = read_stores(file, IngestOptions(columns={"text": "body.text", "native_order": "importance"}))
+    assert ranked.report.ranked == ("native_order",) and "  no salience" in str(ranked.report)
+    assert "newest first only" not in str(ranked.report)
+
+
+def test_columns_of_a_table_that_are_not_read_are_named(tmp_path):
+    file = write(tmp_path / "rows.csv", b"text,importance,instance_id\nit is blue,3,q\n")
+    (found,) = read_stores(file)
+    assert found.report.ignored == ("importance",) and found.report.columns == {"text": ("text",)}
+    rows = [row for row in found.report.rows() if row["what"] == "column"]
+    assert {row["name"]: row["detail"] for row in rows} == {"text": "read as text", "importance": "ignored"}
+
+
+def test_a_key_that_is_read_twice_has_one_row(tmp_path):
+    file = write(tmp_path / "rows.json", [{"text": "it is blue", "at": "2024-01-01"}])
+    (found,) = read_stores(file, IngestOptions(columns={"time": "at", "group": "at"}))
+    rows = [row for row in found.report.rows() if row["name"] == "at"]
+    assert len(rows) == 1 and set(rows[0]["detail"].removeprefix("read as ").split(" and ")) == {"time", "group"}
+
+
+def test_a_format_of_its_own_ignores_nothing_by_name(tmp_path):
+    listing = {"results": [{"id": "m", "memory": "it is blue", "hash": None}]}
+    (found,) = read_stores(write(tmp_path / "m.json", json.dumps(listing).encode()), IngestOptions(format="mem0"))
+    assert found.report.columns == {} and found.report.ignored == ()
+
+
+def test_ids_are_compared_with_a_package(tmp_path, capsys):
+    package = str(Path(__file__).parents[2] / "data" / "natural100" / "adjudicated")
+    file = write(tmp_path / "rows.json", json.dumps([{"text": "it is blue"}]).encode())
+    assert ingest_main([str(file), "--instance-id", "031748ae_abs", "--package", package]) == 0
+    assert "1 of " in capsys.readouterr().out
+    with pytest.raises(
+        InputError, match=r"no store is of an example of the package; found .?q7.?, expected .*set instance_id"
+    ):
+        ingest_main([str(file), "--instance-id", "q7", "--package", package])
+    assert ingest_main([str(file), "--instance-id", "q7"]) == 0
+    assert "compared with nothing" in capsys.readouterr().out

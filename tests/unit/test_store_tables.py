@@ -161,3 +161,56 @@ def test_the_figure_names_the_judge():
     figure = draw(JUDGED, "store_diagnostic", "talks")
     titles = [ax.get_title(loc="left") + ax.get_title() for ax in figure.axes]
     assert "coverage: proxy" in titles[1] and "proxy" not in titles[0]
+
+
+# ---- what the csv files and notes say of every store
+
+
+@pytest.mark.parametrize("name", ["store_diagnosis", "store_lost_units", "store_anatomy"])
+def test_the_files_say_which_stores_are_demonstrations_and_what_a_judge_is_worth(name):
+    shown = results(
+        StoreInfo("zeta"), StoreInfo("alpha-scripted", demonstration=True), StoreInfo("guess", judge="proxy")
+    )
+    tidy = make(shown, name, "talks").tidy.set_index("store")
+    assert set(tidy.loc[["alpha-scripted"], "demonstration"]) == {True}
+    assert set(tidy.loc[["zeta", "guess"], "demonstration"]) == {False}
+    known = judge_named("proxy").provenance
+    assert set(tidy.loc[["guess"], "kappa"]) == {min(known["kappa"], known["kappa_all_cells"])}
+    assert tidy.loc[["zeta", "alpha-scripted"], "kappa"].isna().all()
+
+
+def test_a_judged_diagnosis_shows_the_mean_of_the_draws():
+    document = make(JUDGED, "store_diagnosis", "talks")
+    row = JUDGED.frames["store_diagnosis"].query("store == 'guess'").iloc[0]
+    drawn = document.sections[2].frame["Mean of the draws"].iloc[0]
+    assert drawn == " / ".join(f"{row[f'drawn_{n}']:.3f}" for n in ("missing", "size", "selection"))
+    assert "Mean of the draws" not in document.sections[0].frame
+
+
+@pytest.mark.parametrize(("nothing", "told"), [(191, True), (180, False)])
+def test_a_store_about_something_else_is_asked_about(nothing, told):
+    counts = {"memories": 200, "memories that cover nothing": nothing}
+    first = JUDGED.frames["store_anatomy"].query("store == 'guess'").iloc[:1]
+    rows = [first.assign(what="judge", name=name, value=float(value)) for name, value in counts.items()]
+    frames = JUDGED.frames | {"store_anatomy": pd.concat([JUDGED.frames["store_anatomy"], *rows])}
+    notes = " ".join(make(Results(JUDGED.info, frames), "store_diagnosis", "talks").notes)
+    line = (
+        "191 of the 200 memories of guess say nothing of what their examples are about, by the proxy: is it the export"
+    )
+    assert (line in notes) == told
+
+
+def test_captions_count_in_singular_and_name_no_long_list():
+    stores = [StoreInfo(f"s{i}-scripted", demonstration=True) for i in range(3)]
+    caption = make(results(*stores), "store_diagnosis", "talks").caption
+    assert "n = 1 example a row" in caption
+    assert "All stores are demonstrations" in caption and "s1-scripted" not in caption
+
+
+def test_demonstrations_have_axes_of_their_own():
+    figure = draw(SHOWN, "store_diagnostic", "talks")
+    first, second = figure.axes
+    assert not first.get_shared_y_axes().joined(first, second)
+    assert second.get_ylabel() and second.get_position().y1 < first.get_position().y0
+    plain = draw(results(StoreInfo("zeta"), StoreInfo("eta")), "store_diagnostic", "talks")
+    assert plain.axes[0].get_shared_y_axes().joined(*plain.axes)

@@ -10,7 +10,7 @@ from memaudit.warm import warm
 
 warm()  # compiles what is not in the cache yet, with a message; jobs then only load it
 
-from memaudit.config_io import load_config
+from memaudit.config_io import check_stores, load_config
 from memaudit.present.frames_io import NATURAL_FRAMES
 from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
 from memaudit.provenance import code_hash
@@ -24,6 +24,8 @@ CONFIG_FILE = str(_files[-1] if _files else Path(workflow.basedir) / "config" / 
 if len(_files) > 1:
     raise WorkflowError("give one --configfile; two configurations are never mixed")
 CONFIG = load_config(CONFIG_FILE, overrides=workflow.config_settings.config)
+if workflow.is_main_process:
+    check_stores(CONFIG)
 INFO = run_info(CONFIG)
 OUT = CONFIG.results
 SUITES = list(CONFIG.suites)

@@ -145,7 +145,7 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, float]:
 
 
 # How sure the verdict on a judged store is.
-_SURE = ("agreement", "draws", "unproven_draws", "kappa")
+_SURE = ("agreement", "draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 
 
 def _verdict(numbers: Mapping[str, float]) -> dict[str, object]:
@@ -173,7 +173,8 @@ def _verdict_text(told: Mapping[str, object], labels: str) -> str:
     share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
     if told["unproven_draws"]:
         share += f", {told['unproven_draws']} are too large to prove or not tried"
-    share += f"; kappa {told['kappa']:.2f}"
+    share += f"; kappa {told['kappa']:.2f} (the lower of two)"
+    share += "; the draws lean further than it leads" if told["leans"] else ""
     if told["verdict"] != UNDECIDED:
         return f"By the {labels} {lost}: {share}."
     needed = f"{100 * MIN_SHARE:.0f} % and {MIN_KAPPA} are needed"

@@ -130,6 +130,7 @@ def _columns(verdict: Verdict) -> dict[str, object]:
         "agreement": verdict.share,
         "draws": verdict.draws,
         "unproven_draws": verdict.unproven,
+        "leans": verdict.leans,
         **{f"{name}_draws": verdict.counts.get(name, 0) for name in (*LOSSES, NO_LOSS)},
         **{f"drawn_{name}": value for name, value in _floats(verdict.mean).items()},
     }

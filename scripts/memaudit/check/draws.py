@@ -23,6 +23,8 @@ DRAWS = 200
 UNDECIDED, NO_LOSS = "undecided", "nothing"
 MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 _SEED = 0
+# Losses that differ by less are equal: means of draws are compared as floats.
+_EQUAL = Fraction(1, 10**9)
 _LEVELS = (Fraction(0), Fraction(1, 2), Fraction(1))
 Labels = Mapping[tuple[int, int], Fraction]
 
@@ -115,20 +117,31 @@ def largest(of: Mapping[str, Any]) -> str:
     return next(name for name in LOSSES if of[name] == most) if most else NO_LOSS
 
 
+def turned(as_judged: Mapping[str, Any], means: Mapping[str, Any]) -> bool:
+    """Whether the mean of the draws, or its mirror image at the judged losses (no less than 0), has a loss larger than
+    the one that is the largest as judged."""
+    own = largest(as_judged)
+    mirrored = {name: max(0, 2 * Fraction(as_judged[name]) - Fraction(means[name])) for name in LOSSES}
+    ahead = ({**one, NO_LOSS: 0} for one in (means, mirrored))
+    return any(Fraction(one[name]) > Fraction(one[own]) + _EQUAL for one in ahead for name in LOSSES)
+
+
 def verdict_columns(as_judged: Mapping[str, Fraction], draws: Sequence[Mapping[str, Any]], kappa: float) -> dict:
     """The columns of a row of store_verdicts that the draws (rows of store_draws) decide, and `kappa`."""
     proven = [row for row in draws if None not in [row[name] for name in LOSSES]]
     causes = [largest(row) for row in proven]
     own = largest(as_judged)
     share = causes.count(own) / DRAWS
-    means = {f"drawn_{name}": sum(row[name] for row in proven) / len(proven) if proven else None for name in LOSSES}
+    means = {name: sum(row[name] for row in proven) / len(proven) if proven else None for name in LOSSES}
+    lean = bool(proven) and turned(as_judged, means)
     return {
         "kappa": kappa,
-        "verdict": own if share >= MIN_SHARE and kappa >= MIN_KAPPA else UNDECIDED,
+        "verdict": own if share >= MIN_SHARE and kappa >= MIN_KAPPA and not lean else UNDECIDED,
         "largest": own,
         "agreement": share,
         "draws": DRAWS,
         "unproven_draws": DRAWS - len(proven),
+        "leans": lean,
         **{f"{name}_draws": causes.count(name) for name in (*LOSSES, NO_LOSS)},
-        **means,
+        **{f"drawn_{name}": value for name, value in means.items()},
     }

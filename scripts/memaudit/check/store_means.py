@@ -34,7 +34,7 @@ UPPER = (EXACT, "upper_greedy")
 _FIRST = ("salience", "native_order", "recency")
 _MOST_LOST = 10
 # How sure the verdict on a judged store is.
-_SURE = ("agreement", "draws", "unproven_draws", "kappa")
+_SURE = ("agreement", "draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -130,7 +130,7 @@ def _verdict_text(told: Row, labels: str) -> str:
     sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
     if told["unproven_draws"]:
         sure += f", {told['unproven_draws']} are too large to prove or not tried"
-    sure += f"; kappa {told['kappa']:.2f}"
+    sure += f"; kappa {told['kappa']:.2f} (the lower of two)" + told["leans"] * "; the draws lean further than it leads"
     if told["verdict"] == UNDECIDED:
         return f"Undecided: by the {labels} {lost}, but {sure} (80 % and 0.4 are needed)."
     return f"By the {labels} {lost}: {sure}."

@@ -38,11 +38,11 @@ _READ = ("store_memories", "ingest", "store_coverage")
 _SCORED = {"store_scores": "scores", "store_selections": "selections", "store_losses": "losses"}
 _SCORED |= {"store_lost_units": "lost_units"}
 # What a row of `ingest` may be about.
-_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "labels", "judge", "package"}
+_WHAT = {"count", "format", "skipped", "warning", "partial", "note", "column", "labels", "judge", "package"}
 # Means that are sums of floats.
 _CLOSE = {
     "store_summary": {c for c in TABLES["store_summary"].schema.names if c.startswith("mean_") or "_ratio" in c},
-    "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith("mean_")},
+    "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith(("mean_", "drawn_"))},
     "store_anatomy": {"value"},
 }
 

@@ -98,6 +98,16 @@ def read_coverage_package(
     return fill_in(package, None if conversations is None else Sessions(load_examples(conversations)))
 
 
+def query_ids(folder: str | Path) -> list[str]:
+    """The ids of a folder's queries, scored or not, without the rest of it; InputError where there is none."""
+    findings: list[Finding] = []
+    path = _file(Path(folder), TABLE_FILES["queries"], findings)
+    found = parse_table("queries", list(_rows(path, findings)) if path else (), findings)
+    if not found:
+        raise InputError(f"{folder}: no query can be read; `memaudit check-package` says what is wrong")
+    return sorted({query.query_id for query in found})
+
+
 def package_files(folder: str | Path) -> list[str]:
     """The files that `read_coverage_package` reads of a folder; the first one stands in the folder itself.
 

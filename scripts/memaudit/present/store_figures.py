@@ -26,8 +26,10 @@ def store_diagnostic(results: Results, suite: str):
     parts = [(store, part) for store, part in parts if part is not None and part["union_ratio"].notna().any()]
     if not parts:
         raise NothingToShow(f"suite {suite!r}: no exported store has a union ratio; there is nothing to draw")
-    rows, columns = grid(len(parts), 3)
-    fig, axes = style.new_figure(max(2.3 * columns + 0.5, 4.2), 2.15 * rows + 1.1, rows, columns, sharey=True)
+    # Demonstrations are not to be compared: each has axes of its own, one below the other.
+    apart = any(store.demonstration for store, _ in parts)
+    rows, columns = grid(len(parts), 1 if apart else 3)
+    fig, axes = style.new_figure(max(2.3 * columns + 0.5, 4.2), 2.15 * rows + 1.1, rows, columns, sharey=not apart)
     for i, (ax, (store, part)) in enumerate(zip(panels_of(axes, len(parts)), parts, strict=True)):
         kept = told[(told["store"] == store.name) & told["diagnosed"]]["rule"]
         rule = kept.iloc[0] if len(kept) else "recency"
@@ -46,7 +48,7 @@ def store_diagnostic(results: Results, suite: str):
         ax.set_title(f"{store.name}{shown}\nkept by: {RULE_LABELS[rule].lower()}\n{model}{judged}", fontsize=6.5)
         if i % columns == 0:
             ax.set_ylabel("Union ratio, F / OPT of the union")
-        if i + columns >= len(parts):
+        if apart or i + columns >= len(parts):
             ax.set_xlabel("Budget B")
     names = {"upper": "Best subset of the store (exact)", "kept": "What was kept"}
     handles = [Patch(color=_COLOURS[side], label=name) for side, name in names.items()]

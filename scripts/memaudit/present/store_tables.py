@@ -26,8 +26,9 @@ _COUNTS = (
 )
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
-    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, or where the judge's kappa (the lower of its "
-    f"two) is below {MIN_KAPPA}."
+    f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, where the judge's kappa (the lower of its "
+    f"two) is below {MIN_KAPPA}, or where the draws lean: their mean losses, or a step as long the other way, put "
+    "another one ahead. On stores with labels the draws found too much missing (docs/stores.md, Calibration)."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {
@@ -100,12 +101,12 @@ def store_diagnosis(results: Results, suite: str) -> Document:
                 _number(r.mean_selected),
                 *(_with_stale(r, name) for name in LOSS_LABELS),
                 LOSS_LABELS.get(r.largest, "None"),
-                *([_sure(r)] if judged else []),
+                *([_sure(r), _drawn(r)] if judged else []),
             )
             for r in part.itertuples()
         ]
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
-        heads += ["Verdict (draws that agree)"] if judged else []
+        heads += ["Verdict (draws that agree)", "Mean of the draws"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
         told = [
             (r.budget, label, getattr(r, name))
@@ -124,9 +125,11 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
         "reported; it is negative where the optimum gives such a unit up for something worth more.",
         *([_VERDICT] if frame["agreement"].notna().any() else []),
+        *_strange_notes(results, suite),
         *_unproven_notes(frame),
     )
-    return Document(_caption(results, suite, "Diagnosis of exported stores", frame), frame, tuple(sections), notes)
+    caption = _caption(results, suite, "Diagnosis of exported stores", frame)
+    return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
 @table(has_stores)
@@ -144,9 +147,9 @@ def store_lost_units(results: Results, suite: str) -> Document:
             heads = ["", "Example", "Unit", "Role", "Text", "Lost", "Loss", "The optimum keeps", "Best in the store"]
             sections.append(Section(f"{heading}, B = {budget}", _text(heads, rows)))
     notes = ("Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept.",)
-    examples = f"n = {frame['package_id'].nunique():,} examples"
+    examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
     caption = f"Most valuable lost units; suite {suite}, {examples}.{_remarks(results, suite)}"
-    return Document(caption, frame, tuple(sections), notes)
+    return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
 @table(has_stores)
@@ -162,9 +165,9 @@ def store_anatomy(results: Results, suite: str) -> Document:
         ]  # fmt: skip
         sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value"], rows)))
     stores = len(results.info.suite(suite).stores)
-    caption = f"Anatomy of exported stores; suite {suite}, n = {stores} stores.{_remarks(results, suite)}"
+    caption = f"Anatomy of exported stores; suite {suite}, n = {_count(stores, 'store')}.{_remarks(results, suite)}"
     notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
-    return Document(caption, frame, tuple(sections), notes)
+    return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
 @table(_has_costs)
@@ -223,7 +226,8 @@ def store_judges(results: Results, suite: str) -> Document:
         "all cells' counts each for as many as it stands for.",
         "Draws of labels follow the last table: each cell gets a true label by the column of what it was judged.",
     )
-    caption = f"Judges of coverage; suite {suite}, n = {frame['store'].nunique()} stores.{_remarks(results, suite)}"
+    stores = _count(frame["store"].nunique(), "store")
+    caption = f"Judges of coverage; suite {suite}, n = {stores}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
 
 
@@ -289,7 +293,8 @@ def demonstrations(results: Results, suite: str) -> str:
         return ""
     are = "are demonstrations" if len(names) > 1 else "is a demonstration"
     told = "a scripted model wrote the memories, which say nothing of how a system performs"
-    return f"{', '.join(names)} {are}: {told}{' and are not to be compared' if len(names) > 1 else ''}."
+    who = _named(results, suite, names).replace(ALL, ALL.capitalize())
+    return f"{who} {are}: {told}{' and are not to be compared' if len(names) > 1 else ''}."
 
 
 def judgements(results: Results, suite: str) -> str:
@@ -304,8 +309,17 @@ def judgements(results: Results, suite: str) -> str:
         rows = frame[(frame["judge"] == judge) & frame["label"].eq("")].drop_duplicates("what")
         numbers = dict(zip(rows["what"], rows["value"], strict=True))
         kappas = f"kappa {kappa_text(numbers)}, of all cells {kappa_text(numbers, 'kappa_all_cells')}"
-        told.append(f"Coverage of {', '.join(stores)} is judged by the {judge}, not labelled ({kappas}).")
+        told.append(f"Coverage of {_named(results, suite, stores)} is judged by the {judge}, not labelled ({kappas}).")
     return " ".join(told)
+
+
+ALL = "all stores"
+
+
+def _named(results: Results, suite: str, stores: list[str]) -> str:
+    """The stores by name, or in one word where they are more than two and all of the suite."""
+    every = len(stores) == len(results.info.suite(suite).stores) > 2
+    return ALL if every else ", ".join(stores)
 
 
 def _remarks(results: Results, suite: str) -> str:
@@ -316,8 +330,12 @@ def _remarks(results: Results, suite: str) -> str:
 def _caption(results: Results, suite: str, what: str, frame: pd.DataFrame) -> str:
     counts = frame["examples"] if "examples" in frame else frame["n"]
     low, high = int(counts.min()), int(counts.max())
-    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    return f"{what}; suite {suite}, {n} examples a row.{_remarks(results, suite)}"
+    n = _count(low, "example") if low == high else f"{low:,} to {_count(high, 'example')}"
+    return f"{what}; suite {suite}, n = {n} a row.{_remarks(results, suite)}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("s" if n != 1 else "")
 
 
 def _joint_notes(results: Results, suite: str, frame: pd.DataFrame) -> Iterator[str]:
@@ -342,6 +360,34 @@ def _counts_notes(frame: pd.DataFrame) -> Iterator[str]:
         yield f"Up to {unproven:,} examples a row have no union ratio as an optimum is not proven."
 
 
+# An export of which a larger share of the memories covers nothing may be of somebody else.
+_STRANGE_SHARE = 0.9
+
+
+def _strange_notes(results: Results, suite: str) -> Iterator[str]:
+    """Whether an export that was judged seems to be about something else."""
+    frame = results.natural("store_anatomy", suite)
+    counts = frame[frame["what"] == "judge"].set_index(["store", "name"])["value"]
+    for store in results.info.suite(suite).stores:
+        held, nothing = (counts.get((store.name, name), 0) for name in ("memories", "memories that cover nothing"))
+        if held and nothing > _STRANGE_SHARE * held:
+            yield (
+                f"{nothing:,.0f} of the {held:,.0f} memories of {store.name} say nothing of what their examples are "
+                f"about, by the {store.judge}: is it the export of these conversations?"
+            )
+
+
+def _told_of_stores(results: Results, suite: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with what is declared of each store, and the kappa (the lower of two) of its judge, as last columns;
+    those that it has already stay."""
+    judges = results.natural("store_judges", suite)
+    kappas = judges[judges["what"].isin(["kappa", "kappa_all_cells"]) & judges["label"].eq("")]
+    lower = kappas.groupby("store")["value"].min()
+    shown = {store.name: store.demonstration for store in results.info.suite(suite).stores}
+    told = {"demonstration": frame["store"].map(shown).astype(bool), "kappa": frame["store"].map(lower).astype(float)}
+    return frame.assign(**{name: column for name, column in told.items() if name not in frame})
+
+
 def _unproven_notes(frame: pd.DataFrame) -> Iterator[str]:
     most = int(frame["unproven_n"].max())
     if most:
@@ -359,6 +405,11 @@ def _label(view: str, rule: str) -> str:
 def _with_stale(row, name: str) -> str:
     loss, stale = getattr(row, f"mean_{name}"), getattr(row, f"mean_{name}_invalidation")
     return _number(loss) + (f" (stale {_number(stale)})" if stale else "")
+
+
+def _drawn(row) -> str:
+    """The mean losses of the draws, in the order of LOSS_LABELS."""
+    return " / ".join(_number(getattr(row, f"drawn_{name}")) for name in LOSS_LABELS)
 
 
 def _sure(row) -> str:

@@ -13,6 +13,8 @@ from ..errors import InputError, shown
 from .model import MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
 from .times import to_utc
 
+# Fields of a memory that a rule may order by, besides its time.
+RANKS = ("salience", "native_order")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # Every time of a store within this span is the time of an import, not of what the memories say.
 _IMPORT_SPAN = timedelta(seconds=1)
@@ -34,6 +36,8 @@ class Builder:
         self._warnings: dict[str, tuple[int, str]] = {}
         self._partial: list[str] = []
         self._ids: Counter[str] = Counter()
+        self._columns: dict[str, dict[str, None]] = {}
+        self._keys: dict[str, None] = {}
 
     def rows(self, rows: Iterable[Any], what: str = "row") -> Iterator[Mapping[str, Any]]:
         """The objects among `rows`, each counted as read; anything else is skipped with a warning."""
@@ -82,6 +86,12 @@ class Builder:
         keys = (self.options.time_key,) if self.options.time_key else keys
         values = (lookup(row, key) for key in keys)
         return self.time(next((v for v in values if v not in (None, "")), None), read)
+
+    def saw(self, keys: Iterable[str], read: Mapping[str, str] | None = None) -> None:
+        """Keys of a row of any origin, and those that it was read from: role -> dotted key."""
+        self._keys.update(dict.fromkeys(keys))
+        for role, key in (read or {}).items():
+            self._columns.setdefault(role, {})[key] = None
 
     def add(self, memory_id: Any, text: Any, *, view: str = "", **more) -> bool:
         """Keep the current row; False where it is skipped: without text, or, with a warning, of another type.
@@ -168,10 +178,20 @@ class Builder:
             dict(sorted(self._warnings.items())),
             tuple(self._partial),
             dict(sorted(self.notes.items())),
+            {role: tuple(keys) for role, keys in self._columns.items()},
+            self._ignored(),
+            tuple(name for name in RANKS if any(getattr(m, name) is not None for m in self._memories)),
         )
         if self.options.strict and (report.partial or report.warnings):
             raise InputError(f"refused in strict mode; mend the export, or read it without strict:\n{report}")
         return Ingest(Store(name, self._system, instance_id, tuple(in_time_order(self._memories))), report)
+
+    def _ignored(self) -> tuple[str, ...]:
+        if not self._columns:  # a format of its own, whose keys docs/stores.md tells
+            return ()
+        read = {key for keys in self._columns.values() for key in keys} | {self.options.instance_key}
+        read |= {key.split(".")[0] for key in read if key is not None}
+        return tuple(sorted(key for key in map(_clean, map(str, self._keys)) if key not in read))
 
     def _warn_of_import_times(self) -> None:
         times = [m.time for m in self._memories if m.time is not None and m.representation_type == MEMORY]

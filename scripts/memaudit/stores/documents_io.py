@@ -208,7 +208,7 @@ def _csv(path: Path, columns: Collection[str], max_bytes: int) -> Document:
         raise InputError(f"{path}: line {reader.line_num}: not valid CSV ({error}); correct it") from error
     finally:
         csv.field_size_limit(before)
-    return Document(rows, str(path), notes=_columns_note(header, columns))
+    return Document(rows, str(path), notes=_columns_note(header, columns), keys=tuple(header))
 
 
 def _text_lines(path: Path) -> Iterator[str]:
@@ -231,7 +231,7 @@ def _parquet(path: Path, columns: Collection[str], max_bytes: int) -> Document:
                 rows += batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file ({_short(error)}); write it again") from error
-    return Document(rows, str(path), notes=_columns_note(names, columns))
+    return Document(rows, str(path), notes=_columns_note(names, columns), keys=tuple(names))
 
 
 def _columns_note(names: Collection[str], columns: Collection[str]) -> dict[str, int]:

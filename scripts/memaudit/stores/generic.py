@@ -76,18 +76,28 @@ def _demand_columns(rows: list[Any], columns: Mapping[str, str]) -> None:
 
 
 def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builder: Builder) -> None:
-    def value(role: str) -> Any:
-        found = (lookup(row, key) for key in _keys(role, columns))
-        return next((v for v in found if v is not None and v != ""), None)
+    read: dict[str, str] = {}
 
-    name, group = value("id"), value("group")
+    def value(role: str, *keys: str) -> Any:
+        for key in keys or _keys(role, columns):
+            found = lookup(row, key)
+            if found is not None and found != "":
+                read[role] = key
+                return found
+        return None
+
+    text, name, group = value("text"), value("id"), value("group")
+    time_key = builder.options.time_key
+    value("time", *((time_key,) if time_key else _keys("time", columns)))
+    order, importance = value("native_order"), value("salience")
+    builder.saw(row, read)
     builder.add(
         f"row-{number}" if name is None else name,
-        value("text"),
+        text,
         time=builder.row_time(row, *_keys("time", columns)),
         group=None if group is None else str(group),
-        salience=as_salience(value("salience"), builder),
-        native_order=as_rank(value("native_order"), builder),
+        salience=as_salience(importance, builder),
+        native_order=as_rank(order, builder),
     )
 
 

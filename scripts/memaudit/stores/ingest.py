@@ -22,13 +22,15 @@ _SHOWN_IDS = 5
 @dataclass(frozen=True)
 class Document:
     """A file, parsed. content: JSON, a list of rows, or text; where: the file, for messages; faults: (reason,
-    detail) of each line that could not be read; notes: what was left out, with counts; is_text: no JSON."""
+    detail) of each line that could not be read; notes: what was left out, with counts; is_text: no JSON; keys: the
+    columns of a table, read or not."""
 
     content: Any
     where: str
     faults: tuple[tuple[str, str], ...] = ()
     notes: Mapping[str, int] = field(default_factory=dict)
     is_text: bool = False
+    keys: tuple[str, ...] = ()
 
 
 def ingest(
@@ -63,7 +65,7 @@ def ingest(
         faults, notes = document.faults, {**document.notes}
         out = []
         for instance_id, own in found:
-            out.append(_read(own, adapter, options, parts, faults, notes, instance_id or default_id))
+            out.append(_read(own, adapter, options, parts, faults, notes, instance_id or default_id, document.keys))
             faults, notes = (), {}
         return out
     except InputError as error:
@@ -93,13 +95,14 @@ def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:
     return found
 
 
-def _read(content, adapter, options, parts, faults, notes, instance_id) -> Ingest:
+def _read(content, adapter, options, parts, faults, notes, instance_id, keys) -> Ingest:
     adapter.view(options.view)  # InputError where it has none such
     for part in parts:
         if part not in adapter.parts:
             has = ", ".join(adapter.parts) or "none"
             raise InputError(f"part {part!r}: format {adapter.name} takes the parts {has}")
     builder = Builder(adapter.system, adapter.name, options)
+    builder.saw(key for key in keys if key != "instance_id")
     adapter.read(content, builder, {name: part.content for name, part in parts.items()})
     builder.faults(fault for source in (faults, *(part.faults for part in parts.values())) for fault in source)
     for source in (notes, *(part.notes for part in parts.values())):
@@ -198,13 +201,13 @@ def match(stores: Iterable[Store], package_ids: Iterable[str], where: str) -> Ma
     and where two stores are of one package.
     """
     stores, expected = list(stores), sorted(package_ids)
-    wanted = f"expected {_some(expected)}"
+    wanted = f"expected {_some(expected)}" + (" of the suite's questions" if len(expected) > _SHOWN_IDS else "")
     if len(stores) == 1 and stores[0].instance_id is None and len(expected) == 1:
         stores = [replace(stores[0], instance_id=expected[0])]
     if any(store.instance_id is None for store in stores):
         raise InputError(
             f"{where}: a store does not say which example it is of; {wanted}: set instance_id, or add a key "
-            f"instance_id to the file"
+            f"instance_id to the file, or call it after the example in a folder of them"
         )
     ids = [store.instance_id for store in stores]
     try:
@@ -213,7 +216,10 @@ def match(stores: Iterable[Store], package_ids: Iterable[str], where: str) -> Ma
         raise InputError(f"{where}: {error}") from error
     known = {store.instance_id: store for store in stores if store.instance_id in set(expected)}
     if stores and not known:
-        raise InputError(f"{where}: no store is of an example of the package; found {_some(sorted(ids))}, {wanted}")
+        raise InputError(
+            f"{where}: no store is of an example of the package; found {_some(sorted(ids))}, {wanted}: set "
+            f"instance_id, or the file's name in a folder of them, to the id of the question that the store is of"
+        )
     unknown = tuple(sorted(set(ids) - set(known)))
     return Matched(dict(sorted(known.items())), tuple(i for i in expected if i not in known), unknown)
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..natural.coverage_package_io import query_ids
 from ..natural.rows_io import read_rows
 from ..table_io import write_table
 from .adapters import ADAPTERS
 from .documents_io import SUFFIXES, kind_of, read_document
 from .generic import wanted_columns
-from .ingest import Document, ingest
+from .ingest import Document, ingest, match
 from .labels import Labels, labels, with_salience
 from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store
 from .times import to_utc
@@ -173,6 +174,7 @@ def ingest_main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--max-bytes", type=int, default=MAX_PARSED, help="of a file, embeddings left out (%(default)s)"
     )
+    parser.add_argument("--package", type=Path, help="folder of the coverage package whose examples they are of")
     parser.add_argument("--out", type=Path, help="folder for store_memories.parquet and ingest.parquet")
     args = parser.parse_args(argv)
     given = {f.name: getattr(args, f.name) for f in fields(IngestOptions) if f.name not in ("as_of", "columns")}
@@ -182,9 +184,21 @@ def ingest_main(argv: Sequence[str] | None = None) -> int:
         print(one.report)
     if options.format is None:
         print("The format was guessed; --format names another.")
+    print(_compared(found, args.package))
     if args.out is not None:
         write_stores(args.out, found)
     return 0
+
+
+def _compared(found: Sequence[Ingest], package: Path | None) -> str:
+    """Whether the stores are of a package's examples; InputError where none is."""
+    if package is None:
+        return "Example ids were compared with nothing; --package names a coverage package to compare them with."
+    ids = query_ids(package)
+    matched = match([one.store for one in found], ids, str(package))
+    lines = [f"{len(matched.stores)} of {len(ids)} questions of {package} have a store"]
+    lines += [f"of no question there: {', '.join(matched.unknown)}"] if matched.unknown else []
+    return "; ".join(lines) + "."
 
 
 def _views() -> str:

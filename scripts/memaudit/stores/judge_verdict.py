@@ -30,6 +30,8 @@ UNDECIDED, NO_LOSS = "undecided", "nothing"
 LOSSES = tuple(field.name for field in fields(Losses))
 MIN_SHARE, MIN_KAPPA = 0.8, 0.4
 DRAWS = 200
+# Mean losses that differ by less are equal.
+EQUAL = Fraction(1, 10**9)
 # The optima of one draw: comparisons of the one curve that is tried where a short search does not close.
 DRAW_WORK = 30_000_000
 # A draw is searched for this part of the usual short search: what does not close at once costs less as a curve.
@@ -46,9 +48,10 @@ class Verdict:
     """The losses of a store as judged, and whether drawn labels bear the largest of them out.
 
     verdict: `largest` (missing, size, selection, or nothing where all are 0; of equal ones the first), or undecided
-    where fewer than 80 % of the draws have the same largest loss, or the judge's kappa is below 0.4 (on the audit
-    frame, or of all cells). counts: largest loss -> draws; `unproven` draws had an optimum that was not proven, and
-    agree with nothing. losses: as judged. mean: of the proven draws, None where there is none.
+    where fewer than 80 % of the draws have the same largest loss, the judge's kappa is below 0.4 (on the audit
+    frame, or of all cells), or the draws lean away from it (`leans`, our own rule). counts: largest loss -> draws;
+    `unproven` draws had an optimum that was not proven, and agree with nothing. losses: as judged. mean: of the proven
+    draws, None where there is none.
     """
 
     verdict: str
@@ -56,6 +59,7 @@ class Verdict:
     share: float
     losses: Losses
     mean: Losses | None
+    leans: bool
     counts: dict[str, int]
     unproven: int
     draws: int
@@ -107,14 +111,16 @@ def conclude(as_judged: Losses, drawn: Sequence[Losses | None], judge: Source) -
     proven = [one for one in drawn if one is not None]
     own = [largest_loss(one) for one in proven]
     largest = largest_loss(as_judged)
-    share = own.count(largest) / len(drawn)
-    sure = share >= MIN_SHARE and kappa >= MIN_KAPPA
+    share, mean = own.count(largest) / len(drawn), _mean(proven)
+    lean = mean is not None and leans(as_judged, mean)
+    sure = share >= MIN_SHARE and kappa >= MIN_KAPPA and not lean
     return Verdict(
         largest if sure else UNDECIDED,
         largest,
         share,
         as_judged,
-        _mean(proven),
+        mean,
+        lean,
         {name: own.count(name) for name in sorted(set(own))},
         len(drawn) - len(proven),
         len(drawn),
@@ -136,6 +142,21 @@ def largest_loss(one: Losses) -> str:
     """The largest of LOSSES, the first of equal ones; NO_LOSS where all are 0."""
     values = {name: getattr(one, name) for name in LOSSES}
     return max(values, key=values.__getitem__) if any(values.values()) else NO_LOSS
+
+
+def leans(as_judged: Losses, mean: Losses) -> bool:
+    """Whether the mean of the draws, or as large a step from the judged losses the other way, puts another loss ahead.
+
+    Draws lean to one side (docs/stores.md, "Calibration"), and the judged losses may be as far from the truth on either
+    side: a verdict that such a step turns rests on the lean. Losses below 0 that the step back makes count as 0.
+    """
+    largest = largest_loss(as_judged)
+    back = Losses(*(max(Fraction(0), 2 * getattr(as_judged, n) - getattr(mean, n)) for n in LOSSES))
+    return any(
+        getattr(one, n) > (0 if largest == NO_LOSS else getattr(one, largest)) + EQUAL
+        for one in (mean, back)
+        for n in LOSSES
+    )
 
 
 def _mean(of: Sequence[Losses]) -> Losses | None:

@@ -15,6 +15,10 @@ from .model import Memory, Store
 
 # (memory id, view) -> unit id -> coverage in (0, 1]
 StoreCoverage = Mapping[tuple[str, str], Mapping[str, float]]
+_SHAPE = (
+    'a row an example: {"instance_id": "...", "coverage_edges": [{"memory_id": "...", "unit_id": "...", '
+    '"coverage": 1}]}, or, of salience, {"instance_id": "...", "scores": {"memory id": 0.5}}'
+)
 _SCOPES = ("memory_view", "memory_scope")
 
 
@@ -42,7 +46,7 @@ def labels(rows: Iterable[tuple[str, Any]], where: str) -> Labels:
     out: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for place, row in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("instance_id"), str | int):
-            raise InputError(f"{place}: no object with an instance_id; add the example's id")
+            raise InputError(f"{place}: no object with an instance_id; write {_SHAPE}")
         out.setdefault(str(row["instance_id"]), []).append((place, row))
     return Labels(out, where)
 

@@ -65,7 +65,9 @@ class IngestReport:
 
     skipped: reason -> rows. warnings: kind -> (count, first detail). partial: why the export is not the whole
     store, empty where nothing says so. duplicates: memories whose text (as NFC) an earlier one of the same view
-    has. notes: what was left out that is no row (numeric arrays, graph relations), with counts.
+    has. notes: what was left out that is no row (numeric arrays, graph relations), with counts. columns: of rows of
+    any origin, role -> keys that it was read from; ignored: keys of such rows that were not read. ranked: whether a
+    memory has a salience ("salience"), or a place in the system's own order ("native_order").
     """
 
     store: str
@@ -80,6 +82,9 @@ class IngestReport:
     warnings: Mapping[str, tuple[int, str]]
     partial: tuple[str, ...]
     notes: Mapping[str, int]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    ranked: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Rows of table `ingest`."""
@@ -95,6 +100,11 @@ class IngestReport:
             yield {**place, "what": "partial", "name": reason, "count": 1, "detail": None}
         for note, count in self.notes.items():
             yield {**place, "what": "note", "name": note, "count": count, "detail": None}
+        for key in dict.fromkeys(key for keys in self.columns.values() for key in keys):
+            roles = " and ".join(role for role, keys in self.columns.items() if key in keys)
+            yield {**place, "what": "column", "name": key, "count": 1, "detail": f"read as {roles}"}
+        for key in self.ignored:
+            yield {**place, "what": "column", "name": key, "count": 1, "detail": "ignored"}
 
     def __str__(self) -> str:
         of = f", example {self.instance_id}" if self.instance_id is not None else ""
@@ -104,7 +114,21 @@ class IngestReport:
         lines += [f"  skipped {count}: {reason}" for reason, count in sorted(self.skipped.items())]
         lines += [f"  warning {kind} ({count}): {detail}" for kind, (count, detail) in sorted(self.warnings.items())]
         lines += [f"  {note}: {count}" for note, count in sorted(self.notes.items())]
+        if self.columns:
+            read = ", ".join(f"{role} from {' and '.join(keys)}" for role, keys in self.columns.items())
+            lines.append(f"  read: {read}; ignored: {', '.join(self.ignored) or 'nothing'}")
+        if self.kept:
+            lines += [f"  {text}" for text in _lacking(self.ranked)]
         return "\n".join(lines)
+
+
+def _lacking(ranked: tuple[str, ...]) -> Iterator[str]:
+    """What the export cannot be pruned by as it is."""
+    named = {"salience": "salience", "native_order": "order of its own"}
+    lacking = [f"no {text}" for name, text in named.items() if name not in ranked]
+    if lacking:
+        only = "; a system could keep newest first only, unless a salience file is given" if len(lacking) > 1 else ""
+        yield f"{', '.join(lacking)}{only}"
 
 
 @dataclass(frozen=True)
