@@ -78,11 +78,11 @@ def test_label_rows_that_are_of_nothing_here_are_told():
     assert notes == {
         ("q", "memories that no label row is of"): (1, "m2"),
         ("", "coverage rows of an example without a store"): (1, "r"),
-        ("", "coverage rows of an example outside the package"): (2, "away, far"),
+        ("", "coverage rows of no example"): (2, "away, far"),
         ("q", "scores that stand again"): (1, None),
         ("q", "scores of memories that the store does not hold"): (1, "old"),
         ("q", "scores of views that were not read"): (1, "full"),
-        ("", "salience rows of an example outside the package"): (1, "x"),
+        ("", "salience rows of no example"): (1, "x"),
     }
     assert made.stores["q"].store.memories[0].salience == 1  # of two the larger
 

@@ -7,14 +7,14 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from pipeline import TINY, run, write_config
+from pipeline import ROOT, TINY, run, write_config
 
 from memaudit.check.verify_io import verify
 from memaudit.cli import main
 from memaudit.table_io import read_metadata, read_table, write_csv, write_table
 
 SETTING = "small/declared/k1.cap1"
-CONFIG = copy.deepcopy(TINY)
+CONFIG = copy.deepcopy(TINY) | {"published": str(ROOT / "config" / "published.csv")}
 CONFIG["suites"]["small"] |= {"budgets": [0.05, 0.1, 0.11, 8], "solvers": ["cp_sat", "highs"], "curve": True}
 CONFIG["suites"]["costs"] = {
     "source": "synthetic",

@@ -21,6 +21,7 @@ _IMPORT_SPAN = timedelta(seconds=1)
 # Fields of a memory that are ids, beside its own.
 _ID_FIELDS = ("group", "superseded_by", "user_id")
 _SHOWN_IDS = 5
+NO_SALIENCE = "memories without salience"
 
 
 class Builder:
@@ -184,6 +185,7 @@ class Builder:
         self._warn_of_import_times()
         self._warn_of_users()
         self._warn_of_examples(instance_id)
+        self._warn_of_salience()
         name = self.options.name or self._system
         report = IngestReport(
             name,
@@ -235,6 +237,11 @@ class Builder:
                 f"{_tally(others)} in the store {of}; give each example a file of its own, or all rows an instance_id",
                 others.total(),
             )
+
+    def _warn_of_salience(self) -> None:
+        without = [m.memory_id for m in self._memories if m.salience is None]
+        if 0 < len(without) < len(self._memories):
+            self.warn(NO_SALIENCE, f"the first is {without[0]}; rule salience never keeps them", len(without))
 
 
 def _tally(counts: Counter[str]) -> str:

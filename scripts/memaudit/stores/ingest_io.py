@@ -14,7 +14,7 @@ from ..natural.coverage_package_io import query_ids
 from ..natural.rows_io import read_rows
 from ..table_io import write_table
 from .adapters import ADAPTERS
-from .builder import refuse_if_strict
+from .builder import NO_SALIENCE, refuse_if_strict
 from .documents_io import SUFFIXES, kind_of, read_document
 from .generic import wanted_columns
 from .ingest import Document, foreign_users, ingest, match
@@ -105,7 +105,7 @@ def _rated(one: Ingest, rated: Rated, options: IngestOptions) -> Ingest:
     report = replace(one.report, ranked=tuple(dict.fromkeys(["salience", *one.report.ranked])))
     if rated.unrated:
         told = f"the first is {rated.unrated[0][0]}; a run refuses them"
-        warnings = {**report.warnings, "memories without salience": (len(rated.unrated), told)}
+        warnings = {**report.warnings, NO_SALIENCE: (len(rated.unrated), told)}
         report = replace(report, warnings=dict(sorted(warnings.items())))
         refuse_if_strict(report, options)
     return Ingest(with_salience(one.store, rated), report)

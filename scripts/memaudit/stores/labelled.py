@@ -164,7 +164,7 @@ def _unused(
         (without if instance_id in matched.without else outside).append(instance_id)
     return [
         _note(name, "", "labels", f"{what} rows of an example without a store", len(without), _some(without)),
-        _note(name, "", "labels", f"{what} rows of an example outside the package", len(outside), _some(outside)),
+        _note(name, "", "labels", f"{what} rows of no example", len(outside), _some(outside)),
     ]
 
 
@@ -172,7 +172,7 @@ def _match_notes(name: str, matched: Matched) -> Iterator[dict[str, Any]]:
     for package_id, store in matched.stores.items():
         users = foreign_users(store, (*matched.stores, *matched.without))
         told = _some([f"{user}: {count}" for user, count in users.items()])
-        yield _note(name, package_id, "package", "memories of another example's user_id", sum(users.values()), told)
+        yield _note(name, package_id, "warning", "memories of another example's user_id", sum(users.values()), told)
     yield _note(name, "", "package", "example without a store", len(matched.without), _some(matched.without))
     yield _note(name, "", "package", "store of no example", len(matched.unknown), _some(matched.unknown))
 
