@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.group_at) - 1
 
-    @property
+    @cached_property
     def total_cost(self) -> np.ndarray:
         """Cost of all candidates, an entry an instance."""
         return np.diff(np.concatenate([[0], np.cumsum(self.cost)])[self.cand_at])
@@ -46,6 +47,8 @@ class Batch:
 
 def batch(instances: Sequence[Instance]) -> Batch:
     """Concatenate instances."""
+    if len(instances) == 1:
+        return _single(instances[0])
     cells = np.cumsum([0] + [len(i.cov) for i in instances])
     cands = _offsets([len(i.cost) for i in instances])
     return Batch(
@@ -63,6 +66,26 @@ def batch(instances: Sequence[Instance]) -> Batch:
         intercept=_cat([i.intercept for i in instances]),
         scale=np.array([i.scale for i in instances], dtype=np.int64),
         max_int=np.array([i.max_int for i in instances], dtype=np.int64),
+    )
+
+
+def _single(i: Instance) -> Batch:
+    """The batch of one instance, on its own arrays: concatenating them takes longer than a small solve."""
+    return Batch(
+        group_at=np.array([0, len(i.group_start) - 1]),
+        cand_at=np.array([0, len(i.cost)]),
+        unit_at=np.array([0, len(i.weight)]),
+        line_at=np.array([0, len(i.slope)]),
+        group_start=i.group_start,
+        cost=i.cost,
+        cov_ptr=i.cov_ptr,
+        cov_unit=i.cov_unit,
+        cov=i.cov,
+        weight=i.weight,
+        slope=i.slope,
+        intercept=i.intercept,
+        scale=np.array([i.scale]),
+        max_int=np.array([i.max_int]),
     )
 
 

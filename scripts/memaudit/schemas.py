@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")
@@ -157,7 +157,8 @@ BUDGETS = _table(
 
 # ---- solutions/{suite}/...: one row is one instance, at a declared budget. Of two spellings of one budget the
 # first stands.
-# value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal).
+# value = value_int / scale; bound_int is a proven upper bound on value_int (equal where optimal). canonical: the
+# selection is proven to be the one that the protocol reports among equal optima.
 # instance_hash: of the solver's own input (restricted, re-costed, in order): solved once per hash.
 SOLUTIONS = _table(
     "solutions",
@@ -176,6 +177,7 @@ SOLUTIONS = _table(
         "cost": _int,
         "n_selected": _int,
         "nodes": _int,
+        "canonical": _bool,
     },
 )
 # solution_id = {instance_hash}.{k}.{saturation}.{budget}; several packages may share one solution, so a

@@ -126,6 +126,7 @@ def solution_rows(
                     "cost": int(p.visible.cost[list(chosen)].sum()),
                     "n_selected": len(chosen),
                     "nodes": 1,
+                    "canonical": True,
                 }
             )
             selections += [{**key, "candidate_id": p.visible.candidate_ids[i]} for i in chosen]

@@ -135,6 +135,8 @@ def test_a_dearer_selection_among_equals_is_caught():
     select(solutions, selections, "p3", 3, "bc")
     raise_on_mismatch(check(solutions, selections))  # equal values count as equal optima
     assert_caught(check(solutions, selections, ties=True), "a selection of equal value costs 2, not 3")
+    row_of(solutions, "p3", 3)["canonical"] = False  # an optimum, and no more is claimed
+    raise_on_mismatch(check(solutions, selections, ties=True))
 
 
 def test_a_later_selection_among_equals_is_caught():

@@ -320,13 +320,19 @@ def test_a_list_of_files_that_is_none_is_no_manifest(files):
 
 
 def test_a_limit_whose_value_is_its_bound_fails(results):
-    tamper(results, status="limit")
+    tamper(results, status="limit", canonical=False)
     fault = f"{path_of(results, 'solutions')}: row package_id p1"
     assert [f.startswith(fault) and "status is 'limit'" in f for f in verify(results).faults] == [True]
 
 
-def test_a_limit_whose_value_the_solver_proves_is_remarked(results):
+def test_a_limit_whose_selection_is_called_canonical_fails(results):
     tamper(results, where=lambda r: r["package_id"] == "p3", status="limit", bound_int=10**7)
+    faults = verify(results).faults
+    assert len(faults) == 1 and "canonical is true" in faults[0]
+
+
+def test_a_limit_whose_value_the_solver_proves_is_remarked(results):
+    tamper(results, where=lambda r: r["package_id"] == "p3", status="limit", bound_int=10**7, canonical=False)
     report = verify(results)
     assert report.passed and any("proves its value optimal" in remark for remark in report.remarks)
 

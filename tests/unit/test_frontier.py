@@ -20,8 +20,7 @@ from memaudit.objective import CAP1, scale
 from memaudit.pools import BUILT_IN as POOLS
 from memaudit.solve import frontier as frontier_module
 from memaudit.solve.bnb import solve, solve_batch
-from memaudit.solve.choose import _solve_hard as solve_by_curve
-from memaudit.solve.choose import solve_all
+from memaudit.solve.choose import solve_all, solve_open
 from memaudit.solve.frontier import LimitReached, frontier
 from memaudit.synthetic import generate
 from reference import brute_force
@@ -218,7 +217,7 @@ def test_the_chooser_reports_what_branch_and_bound_does(data):
     instance = scale(package)
     budget, k = data.draw(st.integers(0, 8)), data.draw(st.integers(1, 2))
     expected = solve(instance, budget, k)
-    by_curve = solve_by_curve(instance, solve(instance, budget, k, node_limit=1), budget, k, 10**9, 10**9)
+    by_curve = solve_open(instance, solve(instance, budget, k, node_limit=1), budget, k, 10**9, 10**9)
     assert (by_curve.value_int, by_curve.cost, by_curve.selection) == (
         expected.value_int,
         expected.cost,

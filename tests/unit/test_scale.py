@@ -177,7 +177,7 @@ def test_a_batch_adds_up():
 
 
 def test_a_record_tells_a_wrong_value_and_an_infeasible_selection(task):
-    good = solvers.ours(task, 10.0, 1.0)[0]
+    good = next(iter(solvers.ours(task, 10.0, 1.0)))
     assert "fault" not in run.judge([good], task)
     assert "is worth" in run.judge([good._replace(claimed=good.claimed + 1)], task)["fault"]
     assert "below the value" in run.judge([good._replace(bound=good.claimed - 1)], task)["fault"]

@@ -13,7 +13,7 @@ from memaudit.objective import CAP1, piecewise_linear, scale
 from memaudit.package import Candidate, Unit, build
 from memaudit.pools import BUILT_IN as POOLS
 from memaudit.solve.bnb import solve, solve_batch
-from memaudit.solve.choose import solve_all
+from memaudit.solve.choose import solve_all, solve_open
 from reference import brute_force, plain_branch_and_bound, value
 from strategies import budgets, packages, saturations
 
@@ -43,6 +43,20 @@ def test_optimum_cost_and_choice_equal_brute_force(data):
     assert (found.cost, list(found.selection)) == (cost, selection)
 
 
+def test_no_bound_is_above_the_worth_of_everything():
+    """At a limit; a selection that reaches that worth is proven of value, but may not be the cheapest."""
+    rng = np.random.default_rng(1)
+    rows = (rng.integers(0, 4, (30, 12)) / 4).tolist()
+    instance = scale(make(rng.integers(2, 9, 30).tolist(), rows, [1.0] * 12))
+    found = {budget: solve(instance, budget, node_limit=1) for budget in (5, 10, 20)}
+    assert all(s.value_int <= s.bound_int <= instance.max_int for s in found.values())
+    assert [s.status for s in found.values()] == ["limit", "limit", "optimal"]
+    assert found[20].value_int == instance.max_int and not found[20].settled
+    settled = solve_open(instance, found[20], 20, 1, 10**6)
+    assert settled.settled and settled == solve(instance, 20)._replace(nodes=settled.nodes)
+    assert settled.cost <= found[20].cost
+
+
 @settings(max_examples=100)
 @given(st.data())
 def test_limit_brackets_the_optimum(data):
@@ -62,7 +76,7 @@ def test_a_limit_is_reached_and_said():
     rng = np.random.default_rng(1)
     rows = (rng.integers(0, 4, (30, 12)) / 4).tolist()
     package = make(rng.integers(2, 9, 30).tolist(), rows, [1.0] * 12)
-    found = solve(scale(package), 30, node_limit=3)
+    found = solve(scale(package), 10, node_limit=3)
     assert found.status == "limit" and found.value_int < found.bound_int
 
 

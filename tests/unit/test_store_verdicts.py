@@ -153,7 +153,10 @@ def test_an_optimum_that_is_not_proven_agrees_with_nothing(monkeypatch):
 
 def test_a_draw_beyond_its_work_is_left_and_the_diagnosis_says_why(monkeypatch):
     """Every optimum needs the curve, and none has the work for it: each budget is given up after some draws."""
-    monkeypatch.setattr(judge_verdict, "quick_nodes", lambda candidates: 0)
+    short = judge_verdict.solve_batch
+    monkeypatch.setattr(
+        judge_verdict, "solve_batch", lambda *given: [s._replace(status="limit") for s in short(*given)]
+    )
     monkeypatch.setattr(judge_verdict, "DRAW_WORK", 1)
     tried = []
     monkeypatch.setattr(judge_verdict, "frontier", lambda *given: tried.append(given[-1]) or frontier(*given))

@@ -325,7 +325,7 @@ def solution(package_id, solution_id, status="optimal", value_int=6, pool="full"
         "suite": "s", "package_id": package_id, "cost_model": "declared", "pool": pool, "k": 1,
         "saturation": "cap1", "budget_spec": "4", "budget": 4, "instance_hash": solution_id,
         "solution_id": solution_id, "status": status, "value_int": value_int, "bound_int": value_int,
-        "scale": 4, "value": value_int / 4, "cost": 3, "n_selected": 1, "nodes": 1,
+        "scale": 4, "value": value_int / 4, "cost": 3, "n_selected": 1, "nodes": 1, "canonical": status == "optimal",
     }  # fmt: skip
     return row | other
 

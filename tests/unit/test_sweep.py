@@ -102,6 +102,27 @@ def test_a_budget_whose_equal_optima_are_too_many_to_compare_is_searched_by_itse
     assert [(s.status, s.value_int) for s in swept.solutions] == [("optimal", v) for v in expected]
 
 
+def test_a_curve_that_does_not_close_is_tried_at_smaller_budgets_until_one_does_not(monkeypatch):
+    """Budget 9 closes no curve: 5 does by itself; then 9 and 12 are searched without another."""
+    made = []
+
+    def closing_below_nine(instance, end, k, work_limit):
+        made.append((end, work_limit))
+        if end >= 9:
+            raise LimitReached
+        return frontier(instance, end, k, work_limit)
+
+    frontier = sweep_module.frontier
+    instance = scale(generate("s", "base", 0))
+    expected = [s.value_int for s in sweep([instance], [12, 9, 5], 1, 10**6)[0].solutions]
+    monkeypatch.setattr(choose, "QUICK_LOOKS", 0)
+    monkeypatch.setattr(choose, "frontier", lambda *_: pytest.fail("a curve was tried again"))
+    monkeypatch.setattr(sweep_module, "frontier", closing_below_nine)
+    [swept] = sweep([instance], [12, 9, 5], 1, 10**6, work_limit=1_000_000)
+    assert made == [(12, 1_000_000), (5, 100_000), (9, 100_000)]
+    assert [(s.status, s.value_int) for s in swept.solutions] == [("optimal", v) for v in expected]
+
+
 def test_a_budget_beyond_ten_to_the_five_is_no_burden():
     """The curve holds its jumps, not budgets."""
     units = [Unit(f"u{i}", 1.0) for i in range(3)]

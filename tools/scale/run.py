@@ -24,7 +24,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -91,7 +91,8 @@ def _timed(solve: Callable, task: Any, job: Job) -> dict[str, Any]:
     solves = len(task.packages) * len(task.budgets)
     return {
         "seconds": statistics.median(seconds) / solves, "cpu": statistics.median(cpu) / solves,
-        "repeats": len(seconds), "noise": loop, "peak_mib": max(0.0, peak - before), "found": found,
+        "repeats": len(seconds), "noise": loop, "peak_mib": max(0.0, peak - before),
+        "found": list(found),
     }  # fmt: skip
 
 
@@ -131,9 +132,10 @@ def _in_process(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, A
         receive.close()
 
 
-def judge(found: list[Any], task: Any) -> dict[str, Any]:
+def judge(found: Iterable[Any], task: Any) -> dict[str, Any]:
     """Status, value and bound of a task (of a batch: sums; of a curve: at its largest budget), every value recomputed
     in integers from the selection. `fault`: what is infeasible or is not worth what its solver says."""
+    found = list(found)
     problems = task.problems if len(task.problems) > 1 else task.problems * len(found)
     rounds = len(found) // len(problems)
     faults, values, bounds = [], [], []

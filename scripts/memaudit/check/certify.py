@@ -46,6 +46,7 @@ _COLUMNS = (
     "value",
     "cost",
     "n_selected",
+    "canonical",
 )
 
 
@@ -221,7 +222,7 @@ class _Judge:
         try:
             value, selection = self._selection_value(row, first, form)
             status = _compare(row, value, proved)
-            if self._ties and status == "optimal":
+            if self._ties and status == "optimal" and row["canonical"]:
                 self._demand_canonical(row, selection)
         except _Refused as refusal:
             return _Verdict("mismatch", f"{_REFUSED}{refusal}")

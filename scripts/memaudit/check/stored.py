@@ -107,6 +107,8 @@ def solution_faults(rows: Sequence[Mapping[str, Any]], problems: Problems, hashe
             yield f"{named(row)}: status is 'cross_checked', which only checks and scores can say; 'optimal' belongs"
         if row["status"] == "limit" and row["value_int"] == row["bound_int"]:
             yield f"{named(row)}: status is 'limit', and the value equals its bound, which proves it: 'optimal'"
+        if row["status"] == "limit" and row["canonical"]:
+            yield f"{named(row)}: canonical is true of a selection that is not proven optimal (status 'limit')"
 
 
 def check_faults(stored: pa.Table, again: pa.Table, solver: str) -> Iterator[str]:

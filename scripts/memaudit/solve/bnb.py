@@ -27,17 +27,18 @@ from numba import int64, njit, types
 from ..batch import Batch, batch
 from ..errors import InputError
 from ..objective import INT_LIMIT, Instance
-from .kernels import marginal_int
+from .kernels import INNER, marginal_int
 
 OPTIMAL, LIMIT = "optimal", "limit"
 DEFAULT_NODE_LIMIT = 20_000_000
 
+INCREMENT_CELLS = 1 << 18  # what frames keep of them at most: 6 MiB
 _CROSSWISE = 2**32  # times a cost below 2^31 fits
 
 _i1 = int64[::1]
 
 
-@njit(types.boolean(int64, int64, int64, int64), cache=True)
+@njit(types.boolean(int64, int64, int64, int64), cache=True, **INNER)
 def _steeper(v1, c1, v2, c2):
     """v1 / c1 > v2 / c2 for v >= 0 and 0 < c < 2^31, exactly: crosswise where the products fit, else quotients first,
     then remainders (each below c)."""
@@ -49,30 +50,33 @@ def _steeper(v1, c1, v2, c2):
     return (v1 - q1 * c1) * c2 > (v2 - q2 * c2) * c1
 
 
-@njit(types.void(_i1, _i1, int64), cache=True)
-def _sort_by_slope(dv, dc, n):
-    """Shell sort of increments (dv, dc) by dv / dc, steepest first."""
+@njit(types.void(_i1, _i1, _i1, int64), cache=True, **INNER)
+def _sort_by_slope(dv, dc, group, n):
+    """Shell sort of increments (dv, dc, group) by dv / dc, steepest first."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
-    while gap >= 1:
+    while gap > 0:
         for i in range(gap, n):
-            v, c = dv[i], dc[i]
+            v, c, g = dv[i], dc[i], group[i]
             j = i
             while j >= gap and _steeper(v, c, dv[j - gap], dc[j - gap]):
-                dv[j], dc[j] = dv[j - gap], dc[j - gap]
+                dv[j], dc[j], group[j] = dv[j - gap], dc[j - gap], group[j - gap]
                 j -= gap
-            dv[j], dc[j] = v, c
+            dv[j], dc[j], group[j] = v, c, g
         gap //= 3
 
 
 @njit(
-    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1), cache=True
+    int64(int64, int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
+    cache=True,
+    **INNER,
 )
-def _bound(
-    first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc
+def _increments(
+    first, g, in_group, k, rem, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, dv, dc, group
 ):
-    """Upper bound on what candidates first, first+1, ... can add under budget `rem`.
+    """Fill (dv, dc, group) with what candidates first, first+1, ... can add under budget `rem`, steepest first: for
+    k = 1 the increments of each group's concave hull. Returns how many.
 
     `g`: group of `first`; `in_group`: how many of that group are chosen already.
     """
@@ -92,7 +96,7 @@ def _bound(
                     n -= 1
                     v_top -= dv[n]
                     c_top -= dc[n]
-                dv[n], dc[n] = v - v_top, c - c_top
+                dv[n], dc[n], group[n] = v - v_top, c - c_top, g
                 v_top, c_top = v, c
                 n += 1
         elif in_group < k:
@@ -101,14 +105,22 @@ def _bound(
                     break
                 v = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
                 if v > 0:
-                    dv[n], dc[n] = v, cost[i]
+                    dv[n], dc[n], group[n] = v, cost[i], g
                     n += 1
         in_group = 0
         g += 1
         first = group_start[g]
-    _sort_by_slope(dv, dc, n)
+    _sort_by_slope(dv, dc, group, n)
+    return n
+
+
+@njit(int64(int64, int64, _i1, _i1, _i1, int64), cache=True, **INNER)
+def _bound(g, rem, dv, dc, group, n):
+    """Upper bound on what the n increments of groups g, g+1, ... can add under budget `rem`: taken steepest first."""
     total = 0
     for j in range(n):
+        if group[j] < g:
+            continue
         if dc[j] <= rem:
             total += dv[j]
             rem -= dc[j]
@@ -118,20 +130,20 @@ def _bound(
     return total
 
 
-@njit(types.void(int64, int64, _i1, _i1, _i1, _i1), cache=True)
+@njit(types.void(int64, int64, _i1, _i1, _i1, _i1), cache=True, **INNER)
 def _add(i, sign, cov_ptr, cov_unit, cov, z):
     for r in range(cov_ptr[i], cov_ptr[i + 1]):
         z[cov_unit[r]] += sign * cov[r]
 
 
-@njit(types.boolean(int64, int64, _i1, _i1), cache=True)
+@njit(types.boolean(int64, int64, _i1, _i1), cache=True, **INNER)
 def _precedes(i, j, worth, cost):
     if _steeper(worth[i], cost[i], worth[j], cost[j]):
         return True
     return i < j and not _steeper(worth[j], cost[j], worth[i], cost[i])
 
 
-@njit(types.void(_i1, int64, int64, _i1, _i1), cache=True)
+@njit(types.void(_i1, int64, int64, _i1, _i1), cache=True, **INNER)
 def _sink(heap, n, at, worth, cost):
     """Move the candidate at a position of the heap (steepest first, then the first) down to its place."""
     while 2 * at + 1 < n:
@@ -147,6 +159,7 @@ def _sink(heap, n, at, worth, cost):
 @njit(
     int64(int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
+    **INNER,
 )
 def _greedy(
     k, budget, m, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, z, group_of, count, chosen
@@ -160,10 +173,11 @@ def _greedy(
     scratch = np.empty((2, len(cost)), np.int64)
     heap, worth, n = scratch[0], scratch[1], 0
     for i in range(len(cost)):
-        worth[i] = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
-        if worth[i] > 0 and cost[i] <= budget:
-            heap[n] = i
-            n += 1
+        if cost[i] <= budget:
+            worth[i] = marginal_int(i, cov_ptr, cov_unit, cov, weight, slope, intercept, z) * m - cost[i]
+            if worth[i] > 0:
+                heap[n] = i
+                n += 1
     for at in range(n // 2 - 1, -1, -1):
         _sink(heap, n, at, worth, cost)
     total, rem = 0, budget
@@ -191,6 +205,7 @@ def _greedy(
 @njit(
     types.UniTuple(int64, 3)(int64, int64, int64, int64, int64, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1, _i1),
     cache=True,
+    **INNER,
 )
 def _solve(
     k, budget, m, node_limit, known, group_start, cost, cov_ptr, cov_unit, cov, weight, slope, intercept, chosen
@@ -226,8 +241,14 @@ def _solve(
     )
     have = greedy  # objective of `chosen`
     best = max(greedy, known) - 1  # so that the first optimum in tie-breaking order is found by the search itself
-    increments = np.empty((2, n), np.int64)
-    dv, dc = increments[0], increments[1]
+    # Each frame's increments, for its bounds at one group after the other; frames from `last` on share one row.
+    last = min(groups * k, INCREMENT_CELLS // (n + 1))
+    dv, dc, group = (
+        np.empty((last + 1, n), np.int64),
+        np.empty((last + 1, n), np.int64),
+        np.empty((last + 1, n), np.int64),
+    )
+    size = np.empty(last + 1, np.int64)
     # One frame a chosen candidate: path[d] was chosen to enter frame d + 1; nxt[d] is the next to try there.
     frames = np.empty((7, n + 1), np.int64)
     path, nxt, used, worth = frames[0], frames[1], frames[2], frames[3]
@@ -241,26 +262,34 @@ def _solve(
         g = group_of[i] if i < n else groups
         own = count[d] if d > 0 and g == group_of[path[d - 1]] else 0
         if bounded[d] != g:
+            row, rem, entered = min(d, last), budget - used[d], bounded[d] < 0
             bounded[d] = g
-            limit_at[d] = worth[d] + _bound(
-                i,
-                g,
-                own,
-                k,
-                budget - used[d],
-                m,
-                group_start,
-                cost,
-                cov_ptr,
-                cov_unit,
-                cov,
-                weight,
-                slope,
-                intercept,
-                z,
-                dv,
-                dc,
-            )
+            limit_at[d] = best + 1
+            if entered and 0 < d <= last:  # gains only shrink: what the frame before had bounds this one
+                limit_at[d] = worth[d] + _bound(g, rem, dv[d - 1], dc[d - 1], group[d - 1], size[d - 1])
+            if limit_at[d] > best:
+                if entered or row == last:
+                    size[row] = _increments(
+                        i,
+                        g,
+                        own,
+                        k,
+                        rem,
+                        m,
+                        group_start,
+                        cost,
+                        cov_ptr,
+                        cov_unit,
+                        cov,
+                        weight,
+                        slope,
+                        intercept,
+                        z,
+                        dv[row],
+                        dc[row],
+                        group[row],
+                    )
+                limit_at[d] = worth[d] + _bound(g, rem, dv[row], dc[row], group[row], size[row])
         if i == n or limit_at[d] <= best:
             if i == n and worth[d] > best:
                 best = have = worth[d]
@@ -387,14 +416,18 @@ class Solution(NamedTuple):
     nodes: int
     canonical: bool = True
 
+    @property
+    def settled(self) -> bool:
+        """Nothing is left to search: the protocol's choice, proven."""
+        return self.status == OPTIMAL and self.canonical
+
 
 def better(a: Solution, b: Solution) -> Solution:
     """What two searches of one instance show together."""
-    best = max(a, b, key=lambda s: (s.status == OPTIMAL and s.canonical, s.value_int, -s.cost))
+    best = max(a, b, key=lambda s: (s.settled, s.value_int, -s.cost))
     bound = min(a.bound_int, b.bound_int)
     status = OPTIMAL if bound == best.value_int else LIMIT
-    proven = best.status == OPTIMAL and best.canonical
-    return best._replace(status=status, bound_int=bound, canonical=proven, nodes=a.nodes + b.nodes)
+    return best._replace(status=status, bound_int=bound, canonical=best.settled, nodes=a.nodes + b.nodes)
 
 
 def solve_batch(
@@ -463,17 +496,20 @@ def _solutions(b: Batch, budget: int, objective, bound, nodes, chosen) -> list[S
         p = int(np.flatnonzero(rest)[0])
         raise ArithmeticError(f"instance {p}: objective {objective[p]} is not value * {within[p] + 1} - cost {cost[p]}")
     closed = objective == bound
-    # value * (B + 1) - cost <= bound, cost <= B
-    bound_int = np.where(closed, value, (bound + within) // (within + 1))
+    # value * (B + 1) - cost <= bound, cost <= B; and no selection is worth more than everything
+    bound_int = np.where(closed, value, np.minimum((bound + within) // (within + 1), b.max_int))
     positions = (selected - np.repeat(b.cand_at[:-1], np.diff(first))).tolist()
     selections = [tuple(positions[x:y]) for x, y in pairwise(first.tolist())]
-    status = [OPTIMAL if c else LIMIT for c in closed.tolist()]
+    status = [OPTIMAL if c else LIMIT for c in (bound_int == value).tolist()]
     columns = (value, bound_int, b.scale, cost)
-    return list(map(Solution, status, *(c.tolist() for c in columns), selections, nodes.tolist()))
+    return list(map(Solution, status, *(c.tolist() for c in columns), selections, nodes.tolist(), closed.tolist()))
 
 
 def _refuse_overflow(b: Batch, budget: int) -> None:
     """The objective is at most max_int * (B + 1): it must fit 62 bits, and cost^2 too."""
+    most = np.minimum(budget, b.total_cost)
+    if (b.max_int.astype(float) * (most + 1.0) < INT_LIMIT / 2).all() and (most < 2**31).all():
+        return
     # Python integers: the product may not fit 64 bits.
     for p, (top, within) in enumerate(zip(b.max_int.tolist(), np.minimum(budget, b.total_cost).tolist(), strict=True)):
         if top * (within + 1) >= INT_LIMIT or within >= 2**31:

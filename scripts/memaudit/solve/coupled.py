@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .kernels import f_line
+from .kernels import INNER, f_line
 from .reduce import Options, reduced
 
 MAX_LEVELS = 256
@@ -114,13 +114,13 @@ def _levels(unit_ptr: np.ndarray, cov: np.ndarray, slope: np.ndarray, intercept:
     return top, grid
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def scaled_up(value, shift):
     """value * 2^shift, rounded up."""
     return value << shift if shift >= 0 else -((-value) >> -shift)
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def scaled_down(value, shift):
     """value * 2^shift, rounded down."""
     return value << shift if shift >= 0 else value >> -shift

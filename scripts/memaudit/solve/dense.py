@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..objective import INT_LIMIT, Instance
 from .bnb import LIMIT, OPTIMAL, Solution
 from .coupled import Coupled, coupled, scaled_down, worth
+from .kernels import INNER
 from .local import Walk, improve, key_of, start_walk, walk
 from .reduce import options_of
 from .relaxation import (
@@ -86,7 +87,7 @@ def solve_dense(instance: Instance, budget: int, k: int = 1, cell_limit: int = D
     value, cost = (int(x) for x in worth(p, choice))
     closed = scaled < _cut(p, value, cost)
     if not closed:
-        bound = max(value, min(_whole(scaled + p.fee * within, p.shift), linear))
+        bound = max(value, min(_whole(scaled + p.fee * within, p.shift), linear, instance.max_int))
     selection = options.candidates(p.position[choice[choice >= 0]].tolist())
     if closed:
         return Solution(OPTIMAL, value, value, instance.scale, cost, selection, nodes)
@@ -245,7 +246,7 @@ def _pool(p: Coupled, capacity: int) -> Pool:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _first(pool, a, b):
     """Node a is to be popped before b."""
     return pool.bound[a] > pool.bound[b] or (pool.bound[a] == pool.bound[b] and pool.age[a] > pool.age[b])
@@ -269,7 +270,7 @@ def _push(pool, state, must, bound, price, row):
     return node
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _pop(pool, last):
     """The open node of the highest bound, or the last of the heap, one of low bound; its slot stays readable until
     the next push."""
@@ -304,7 +305,7 @@ def _cut(p, value, cost):
     return scaled_down(value, p.shift) - p.fee * cost
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _precedes(a, b):
     """Choice a comes before b in the protocol's order."""
     for g in range(len(a)):
@@ -313,7 +314,7 @@ def _precedes(a, b):
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _too_late(p, s, best):
     """No selection of node s comes before the choice `best`."""
     for g in range(len(best)):
@@ -336,7 +337,7 @@ def _too_late(p, s, best):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _offer(p, choice, pairs, best, room):
     """Improve `choice` and make it `best` where it is better; returns the looks that took."""
     looks = improve(p, choice, pairs, room)
@@ -346,7 +347,7 @@ def _offer(p, choice, pairs, best, room):
     return looks
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _node_choice(p, s, n_groups, picked, choice):
     """Fill `choice` with what node s has chosen and what is `picked` of its open groups."""
     choice[:] = -1
@@ -362,7 +363,7 @@ def _node_choice(p, s, n_groups, picked, choice):
     return cost <= p.budget
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _take_out(p, s, n_groups, cut):
     """Decide what the marginal bounds decide. Returns (how many decisions, the option to branch on or -1).
 
@@ -396,7 +397,7 @@ def _take_out(p, s, n_groups, cut):
     return decided, branch
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _first_open(p, s, n_groups):
     """The first open option, in the protocol's order, of a group that has more than one way."""
     for q in range(n_groups):
@@ -410,7 +411,7 @@ def _first_open(p, s, n_groups):
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _branch(p, s, pool, option, bound, price, multipliers, cut):
     """Push two children: `option` out, and chosen."""
     pool.size[2] -= 1

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from numba import int64, njit
 
+# Of kernels that only kernels call: no wrappers for Python and C, which take up to half of a small kernel's compiling.
+INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 _i1 = int64[::1]
 
 

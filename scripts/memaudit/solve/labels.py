@@ -16,13 +16,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .kernels import f_line
+from .kernels import INNER, f_line
 
 OK, WORK, MEMORY = 0, 1, 2  # how a search ended: closed, too many comparisons, too many bytes
 NEVER = 2**62
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def grown(array, size):
     """`array` with room for at least `size` entries."""
     if size <= len(array):
@@ -32,7 +32,7 @@ def grown(array, size):
     return larger
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _flat_from(slope, intercept):
     """The coverage from which on h is its last line: more of it makes no difference to later gains."""
     last = 0
@@ -47,7 +47,7 @@ def _flat_from(slope, intercept):
     return flat
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _open_width(groups, at, cover, left, seen):
     """Sum of 2^(units open after a group) over groups passed in this order; `left` and `seen` as in `passing_order`
     before, and left so."""
@@ -150,7 +150,7 @@ def passing_order(start, ptr, unit, alive, coupled, order, bounds):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _assign_slots(start, ptr, unit, cov, alive, coupled, groups, last, slot, left, here, free):
     """Give each coupled unit a slot of the labels' coverage vectors while groups that cover it are met: fills
     `last` (place of its last group), `slot` and `left` (the most its groups add up to); returns the slots used."""
@@ -191,7 +191,7 @@ def _assign_slots(start, ptr, unit, cov, alive, coupled, groups, last, slot, lef
     return width
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def first_difference(a, b, parent, option, node_group, mark):
     """(the first group in which the selections of nodes a and b differ, whether a's comes first in tie-breaking
     order); NEVER where they do not differ. `mark`: -1 for every group, and left so."""
@@ -224,7 +224,7 @@ def first_difference(a, b, parent, option, node_group, mark):
     return first, a_first
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _before(a, b, cost, value, node, parent, option, node_group, mark):
     """Cheapest first, then most value, then tie-breaking order."""
     if cost[a] != cost[b]:
@@ -234,7 +234,7 @@ def _before(a, b, cost, value, node, parent, option, node_group, mark):
     return first_difference(node[a], node[b], parent, option, node_group, mark)[1]
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _sort(order, scratch, n, cost, value, node, parent, option, node_group, mark):
     """order[:n] = 0..n-1 sorted by `_before`: insertion in runs, then merges."""
     run = 16
@@ -262,7 +262,7 @@ def _sort(order, scratch, n, cost, value, node, parent, option, node_group, mark
         run *= 2
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _mark_undominated(
     n, order, cost, value, z, width, slot_unit, left, weight, slope, intercept, node, parent, option, node_group, mark,
     most, best, keep,

@@ -14,12 +14,12 @@ import numpy as np
 from numba import njit
 
 from .coupled import Coupled, worth
-from .kernels import f_line
+from .kernels import INNER, f_line
 
 _TRIES = 200
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _gain(p, o, sign, z):
     """Key gained by adding (sign 1) or removing (-1) option o at coverage z, which follows."""
     m = p.budget + 1
@@ -33,7 +33,7 @@ def _gain(p, o, sign, z):
     return key
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _peek(p, o, z):
     """Key that adding option o at coverage z would gain."""
     value = p.base[o]
@@ -44,7 +44,7 @@ def _peek(p, o, z):
     return value * (p.budget + 1) - p.cost[o]
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _best_single(p, choice, z, used):
     """(group, option) of the change of one group that gains most per cost added, (-1, -1) where none gains."""
     best, at, to = 0.0, -1, -1
@@ -65,7 +65,7 @@ def _best_single(p, choice, z, used):
     return at, to
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _move(p, choice, z, used, g, o):
     """Make o (or -1) the choice of group g; returns the cost used."""
     if choice[g] >= 0:
@@ -78,7 +78,7 @@ def _move(p, choice, z, used, g, o):
     return used
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _change_two(p, choice, z, used, first):
     """Change chosen group `first` and one more where that gains; returns (cost used, gained)."""
     old = choice[first]
@@ -158,7 +158,7 @@ def key_of(p, choice):
     return value * (p.budget + 1) - cost
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _random(state, below):
     """A number in 0..below - 1; steps the linear congruential `state` (one uint64)."""
     state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
@@ -182,7 +182,7 @@ def start_walk(p: Coupled) -> Walk:
     return Walk(np.full(groups, -1, np.int64), np.full(options, 0.5), state, np.zeros(1, np.int64))
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _shake(p, w, choice, changes):
     """Put in `changes` random options and take out random groups until the budget holds."""
     used = 0

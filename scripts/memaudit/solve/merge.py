@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .kernels import INNER
 from .labels import MEMORY, NEVER, OK, WORK, first_difference, grown
 
 SPARSE = 8  # a breakpoint in a list costs about as much as this many budgets in an array
@@ -27,7 +28,7 @@ LOOK = 16  # components between looks whether a list or an array suits better
 # ---- curves: (costs, values) of n breakpoints from cost 0, or values alone of budgets 0..n-1 (constant beyond)
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _add_to_list(costs, values, n, p_cost, p_value, cap):
     """(costs, values, n, steps) of a list of breakpoints plus a component's points, up to cost `cap`."""
     sum_c, sum_v, m, steps = costs[:n], values[:n], n, 0
@@ -58,7 +59,7 @@ def _add_to_list(costs, values, n, p_cost, p_value, cap):
     return sum_c, sum_v, m, steps
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _add_to_array(values, n, p_cost, p_value, cap):
     """Values of budgets 0..cap of an array of values plus a component's points."""
     out = np.empty(cap + 1, np.int64)
@@ -79,7 +80,7 @@ def _add_to_array(values, n, p_cost, p_value, cap):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _array_of(costs, values, n, top):
     """The values of budgets 0..top of a list of breakpoints."""
     out = np.empty(top + 1, np.int64)
@@ -91,7 +92,7 @@ def _array_of(costs, values, n, top):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _list_of(values, n):
     """(costs, values, breakpoints) of an array."""
     k = 1
@@ -108,7 +109,7 @@ def _list_of(values, n):
     return costs, out, k
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _last_at_most(costs, lo, hi, b):
     """The last position in lo..hi-1 of a cost <= b; costs rise and costs[lo] <= b."""
     while hi - lo > 1:
@@ -176,7 +177,7 @@ def add_up(point_at, p_cost, p_value, budget, block, room, work_limit, entry_lim
 # ---- the protocol's selection
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _least(table, i, j):
     """min of table[0, i:j] for i < j, from a table of minima of 2^level entries."""
     level = 0
@@ -185,7 +186,7 @@ def _least(table, i, j):
     return min(table[level, i], table[level, j - (1 << level)])
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _compare(s, t, point, to, p_node, parent, option, node_group, mark, place, table):
     """(whether the completion by edge s precedes that by edge t, the first group where they differ)."""
     apart, first = first_difference(p_node[point[s]], p_node[point[t]], parent, option, node_group, mark)
@@ -198,7 +199,7 @@ def _compare(s, t, point, to, p_node, parent, option, node_group, mark, place, t
     return later < NEVER and i < j, later
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _minima(first):
     """Minima of 1, 2, 4, ... neighbours of an array, one row each."""
     n, levels = len(first), 1
@@ -213,7 +214,7 @@ def _minima(first):
     return table
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _resolve(stages, state_at, edge_at, point, to, p_node, parent, option, node_group, mark, picked):
     """Fill picked (a point for each stage) with the first selection on the way from the only state of stage 0.
 
@@ -278,7 +279,7 @@ def _resolve(stages, state_at, edge_at, point, to, p_node, parent, option, node_
     return s
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _window(first, end, lo, hi, point_at, p_cost, p_value, k_cost, k_value, is_list):
     """The curves V_(first + 1) .. V_end at costs lo..hi, from V_end (k_cost, k_value).
 
@@ -318,13 +319,13 @@ def _window(first, end, lo, hi, point_at, p_cost, p_value, k_cost, k_value, is_l
     return at, all_c, all_v, listed
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _worth(b, lo, hi, costs, values, listed):
     """The curve in lo..hi-1 at (shifted) cost b."""
     return values[_last_at_most(costs, lo, hi, b)] if listed else values[min(lo + b, hi - 1)]
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _distinct(numbers):
     """The distinct numbers, ascending; sorts in place."""
     if len(numbers) > 32:

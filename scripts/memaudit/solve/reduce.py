@@ -17,7 +17,7 @@ from numba import njit
 
 from ..errors import InputError
 from ..objective import Instance
-from .kernels import f_line
+from .kernels import INNER, f_line
 
 MAX_OPTIONS = 2_000_000
 
@@ -89,7 +89,7 @@ def _int64(values) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _value(u, a, weight, slope, intercept):
     return weight[u] * f_line(a, slope, intercept)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from .coupled import Coupled
+from .kernels import INNER
 
 OUT, OPEN, CHOSEN = 0, 1, 2
 NOTHING = -(2**60)
@@ -82,7 +83,7 @@ def scratch(p: Coupled) -> Scratch:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def settle(p, s, base):
     """Choose what must be chosen and close what no longer fits. Returns (feasible, remaining budget, scaled value of
     the chosen options' bases); `s.level` (units): coverage levels of the chosen."""
@@ -111,7 +112,7 @@ def settle(p, s, base):
     return remaining >= 0, remaining, constant
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def open_part(p, s, multipliers, remaining):
     """Lay out the open part of node s, with its cells' `multipliers` (one a cell of p). Returns (feasible, groups,
     units, cells, scaled value of the units that nothing open covers)."""
@@ -155,7 +156,7 @@ def open_part(p, s, multipliers, remaining):
     return True, n_groups, n_units, n_cells, constant
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def fill_tables(s, n_units):
     """What each unit gains from each level on, before each of its groups; returns the sum from level 0."""
     tab, total = s.tab, 0
@@ -180,7 +181,7 @@ def fill_tables(s, n_units):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def take(s, n_units):
     """Mark in `s.taken` a best set of cells of each unit, from its tables."""
     for u in range(n_units):
@@ -200,7 +201,7 @@ def take(s, n_units):
             j = e
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def set_scores(p, s, base, n_groups, n_cells):
     """Base value plus multipliers of each open option."""
     for q in range(n_groups):
@@ -210,7 +211,7 @@ def set_scores(p, s, base, n_groups, n_cells):
         s.score[s.option[c]] += s.multiplier[c]
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def best_at(p, s, n_groups, price, pick):
     """Each open group's best option (-1: none) at `price` a unit of cost; returns (their scores, cost)."""
     total, cost = 0, 0
@@ -229,7 +230,7 @@ def best_at(p, s, n_groups, price, pick):
     return total, cost
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _cheapest(p, s, n_groups, pick):
     """As best_at where cost counts above all."""
     total, cost = 0, 0
@@ -247,7 +248,7 @@ def _cheapest(p, s, n_groups, pick):
     return total, cost
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def budget_price(p, s, n_groups, remaining, price):
     """Lower the groups' bound over the budget's multiplier, by tangents of a convex function, starting at `price`.
     Returns (bound, multiplier); the bound is NOTHING where nothing fits. Sets `s.share`; `s.high` holds choices
@@ -284,7 +285,7 @@ def budget_price(p, s, n_groups, remaining, price):
     return best, best_price
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _set_share(p, s, n_groups, low):
     for q in range(n_groups):
         for i in range(p.start[s.groups[q]], p.start[s.groups[q] + 1]):
@@ -295,14 +296,14 @@ def _set_share(p, s, n_groups, low):
             s.share[s.high[q]] += 1.0 - low
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _follow_share(p, s, n_groups, rate):
     for q in range(n_groups):
         for i in range(p.start[s.groups[q]], p.start[s.groups[q] + 1]):
             s.mean[i] += rate * (s.share[i] - s.mean[i])
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def ascend(p, s, base, most, n_groups, n_units, n_cells, remaining, constant, price, cut, evaluations, patience):
     """Lower the bound of node s by at most `evaluations` subgradient steps towards `cut`, stopping below it.
     Returns (bound, multiplier of the budget, evaluations made); `s.best` holds the multipliers.
@@ -351,7 +352,7 @@ def ascend(p, s, base, most, n_groups, n_units, n_cells, remaining, constant, pr
     return bound, bound_price, evaluations
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def marginals(p, s, base, n_groups, n_units, n_cells, remaining, constant, price):
     """Bounds with each open decision made: `s.extra[i]` with open option i chosen, `s.skip[g]` with open group g
     left out (NOTHING where it must not be). At `s.multiplier`."""
@@ -374,7 +375,7 @@ def marginals(p, s, base, n_groups, n_units, n_cells, remaining, constant, price
         s.skip[g] = NOTHING if s.must[g] else total - own + s.skip[g]
 
 
-@njit(cache=True)
+@njit(cache=True, **INNER)
 def _unit_marginals(p, s, u):
     """Add to `s.skip` and `s.extra` what unit u loses when a group skips it, and what an option gives it then."""
     width, j, stop, tab = s.width[u], s.unit_ptr[u], s.unit_ptr[u + 1], s.tab

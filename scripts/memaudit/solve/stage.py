@@ -115,7 +115,7 @@ def _add(columns: dict[str, list], **values) -> None:
         columns[name].append(value)
 
 
-def _solution_columns(s: Solution) -> dict[str, int | float | str]:
+def _solution_columns(s: Solution) -> dict[str, int | float | str | bool]:
     return {
         "status": s.status,
         "value_int": s.value_int,
@@ -125,6 +125,7 @@ def _solution_columns(s: Solution) -> dict[str, int | float | str]:
         "cost": s.cost,
         "n_selected": len(s.selection),
         "nodes": s.nodes,
+        "canonical": s.settled,
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..batch import batch
 from ..objective import Instance
 from .bnb import OPTIMAL, Solution, solve_batch
-from .choose import on_curve, quick_nodes, solve_all
+from .choose import on_curve, quick_nodes, solve_open
 from .frontier import DEFAULT_WORK_LIMIT, Frontier, LimitReached, frontier
 
 
@@ -42,12 +42,15 @@ def sweep(
 
     A short branch and bound is tried at every budget. What it leaves open is read off one curve up to the largest
     such budget, unless it is a single one and no curve was asked for; where that does not close within `work_limit`,
-    each budget is solved by itself. Raises RuntimeError where curve and search prove different values, which would be
-    a fault of ours.
+    each budget is solved by itself: by curves of a tenth of that, the smallest budget first, until one does not close
+    either, then by the Lagrangian search. Raises RuntimeError where curve and search prove different values, which
+    would be a fault of ours.
     """
     together = batch(instances)
     few = min(node_limit, quick_nodes(max((len(i.cost) for i in instances), default=1)))
     quick = [solve_batch(together, budget, k, few) for budget in budgets]
+    if ends is None and all(s.settled for solutions in quick for s in solutions):
+        return [Swept(solutions) for solutions in zip(*quick, strict=True)]
     swept = []
     for at, instance in enumerate(instances):
         found = [solutions[at] for solutions in quick]
@@ -65,15 +68,24 @@ def _finish(
     end: int | None,
     work_limit: int,
 ) -> Swept:
-    still_open = [b for b, s in zip(budgets, found, strict=True) if s.status != OPTIMAL]
+    still_open = [b for b, s in zip(budgets, found, strict=True) if not s.settled]
     asked = still_open if end is None else [*still_open, end]
+    if not asked:
+        return Swept(tuple(found))
     tried = len(asked) > 1 or end is not None
     curve = _closed(instance, max(asked), k, work_limit) if tried else None
-    again = work_limit // 10 if tried else work_limit  # a curve up to a smaller budget may close sooner
-    for j, budget in enumerate(budgets):
-        if found[j].status != OPTIMAL:
+    if tried:
+        work_limit //= 10  # a curve up to a smaller budget may close sooner; the first that does not is the last tried
+    for j in sorted(range(len(budgets)), key=budgets.__getitem__):
+        budget = budgets[j]
+        if not found[j].settled:
             known = None if curve is None else _read_off(curve, instance, found[j], budget)
-            found[j] = known or solve_all([instance], budget, k, node_limit, again)[0]
+            if known is None and tried and work_limit:
+                smaller = _closed(instance, budget, k, work_limit)
+                known = None if smaller is None else _read_off(smaller, instance, found[j], budget)
+                work_limit = 0 if smaller is None else work_limit
+            limit = 0 if tried else work_limit
+            found[j] = known or solve_open(instance, found[j], budget, k, node_limit, limit)
         proven = found[j].status == OPTIMAL and curve is not None and budget <= curve.max_budget
         if proven and curve.at(budget)[0] != found[j].value_int:
             raise RuntimeError(
