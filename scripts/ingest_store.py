@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from job import log_to
+from memaudit.analysis.store_scores import usable_rules
 from memaudit.package_io import read_packages
 from memaudit.stage_io import stage_metadata
 from memaudit.stores.ingest_io import COVERAGE, SALIENCE, label_file_beside, read_labels, read_stores
@@ -17,7 +18,7 @@ name, part, given = snakemake.wildcards.store, dict(snakemake.params.store), sna
 paths = snakemake.params.paths
 judge = part.pop("judge")
 part.pop("parts")
-found = read_stores(paths["path"], IngestOptions(name=name, **part), paths["parts"])
+found = read_stores(paths["path"], IngestOptions(name=name, **part), paths["parts"], beside=False)
 for one in found:
     print(one.report)
 package_ids = read_table(given.packages, "packages", ["package_id"])["package_id"].to_pylist()
@@ -32,7 +33,12 @@ if judge is None:
 else:
     packages = {p.package_id: p for p in read_packages(Path(given.packages).parent)}
     labelled = judged_stores(found, packages, judge_named(judge), salience, **how)
-write_labelled(Path(snakemake.output[0]).parent, labelled, stage_metadata(given, {**snakemake.params, "paths": None}))
+if snakemake.params.rules:  # told before anything is solved: what a rule orders by is not there
+    usable_rules(list(labelled.stores.values()), snakemake.params.rules, f"store {name}")
+own = {
+    key: value for key, value in snakemake.params.items() if key not in ("paths", "rules")
+}  # what the tables rest on
+write_labelled(Path(snakemake.output[0]).parent, labelled, stage_metadata(given, {**own, "paths": None}))
 print(f"{len(labelled.stores)} stores of {len(package_ids)} examples")
 for note in labelled.notes:
     print(f"{note['instance_id'] or 'all'}: {note['count']} {note['name']}: {note['detail'] or ''}")

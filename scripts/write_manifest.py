@@ -6,5 +6,10 @@ from memaudit.manifest_io import write_manifest
 log_to(snakemake.log)
 params = snakemake.params
 write_manifest(
-    snakemake.output[0], config=params.config, inputs=params.sources, code=params.code, benchmarks=params.benchmarks
+    snakemake.output[0],
+    config=params.config,
+    inputs=params.sources,
+    made=snakemake.input,
+    code=params.code,
+    benchmarks=params.benchmarks,
 )

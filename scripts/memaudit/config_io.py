@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .config import ALL_BUDGETS, FILE_RULE, Config, parse_config
+from .config import ALL_BUDGETS, FILE_RULE, Config, StoreEntry, parse_config
 from .config_yaml import Unread, read_yaml
 from .errors import InputError, key_path, shown
 
@@ -46,29 +46,66 @@ _READ_EARLY = 1 << 20
 
 
 def check_stores(config: Config) -> None:
-    """InputError, with a line a store, where a small export cannot be read or is of none of its suite's questions.
+    """InputError, with a line a store, where a small export cannot be read, is of none of its suite's questions or of
+    other memories than its salience file, or lacks what a pruning rule needs in all of its stores.
 
-    Only of suites whose questions are known without building them (`coverage_package`); a job checks every store.
+    Which questions they are is known of some suites only without building them (`coverage_package`), and which of them
+    count of none; a job checks every store.
     """
-    from .natural.coverage_package_io import query_ids
-    from .stores.ingest import match
-    from .stores.ingest_io import read_stores, store_files
-    from .stores.model import IngestOptions
+    from .stores.ingest_io import store_files
 
     problems = []
     for name, entry in config.stores.items():
-        suite = config.suites[entry.suite]
-        files = [*store_files(entry.path), *entry.parts.values()]
-        if suite.source != "coverage_package" or sum(Path(file).stat().st_size for file in files) > _READ_EARLY:
-            continue
-        part = {k: v for k, v in config.store_part(name).items() if k not in ("judge", "parts")}
+        files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry)]
         try:
-            found = read_stores(entry.path, IngestOptions(name=name, **part), entry.parts)
-            match([one.store for one in found], query_ids(suite.package), f"stores.{name}")
+            if sum(Path(file).stat().st_size for file in files) <= _READ_EARLY:
+                _check_store(config, name, entry)
         except InputError as error:
             problems.append(str(error))
     if problems:
         raise InputError("\n  ".join([f"{len(problems)} stores cannot be used", *problems]))
+
+
+def _salience_files(entry: StoreEntry) -> list[str]:
+    """The one salience file, named or beside the export, or none."""
+    from .stores.ingest_io import SALIENCE, label_file_beside
+
+    file = entry.salience or label_file_beside(entry.path, SALIENCE)
+    return [] if file is None else [str(file)]
+
+
+def _check_store(config: Config, name: str, entry: StoreEntry) -> None:
+    from .natural.coverage_package_io import query_ids
+    from .stores.ingest import match
+    from .stores.ingest_io import read_labels, read_stores
+    from .stores.labels import refuse_salience_of_another_store
+    from .stores.model import IngestOptions
+
+    suite, salience = config.suites[entry.suite], _salience_files(entry)
+    part = {k: v for k, v in config.store_part(name).items() if k not in ("judge", "parts")}
+    found = read_stores(entry.path, IngestOptions(name=name, **part), entry.parts, beside=False)
+    stores = [one.store for one in found]
+    if suite.source == "coverage_package":
+        matched = match(stores, query_ids(suite.package), f"stores.{name}").stores
+        stores = list(matched.values())
+        if salience:
+            refuse_salience_of_another_store(name, matched, read_labels(salience[0]), entry.view)
+    _refuse_rules_without_ranks(name, entry, [m for store in stores for m in store.memories], bool(salience))
+
+
+def _refuse_rules_without_ranks(name: str, entry: StoreEntry, memories: Sequence[Any], rated: bool) -> None:
+    """InputError where a rule orders by what no memory has; `rated`: a file gives salience."""
+    from .analysis.store_scores import NEEDS
+
+    there = {field for field in NEEDS.values() if any(getattr(m, field) is not None for m in memories)}
+    there |= {"salience"} if rated else set()
+    lacking = [rule for rule in entry.rules or () if rule in NEEDS and NEEDS[rule] not in there]
+    if memories and lacking:
+        rule, field = lacking[0], NEEDS[lacking[0]]
+        raise InputError(
+            f"stores.{name}.rules: {rule}: no memory of the export has a {field}; export it (salience: or in a file of "
+            f"its own), or leave the rule out"
+        )
 
 
 def _unlearnable(config: Config, rules: Mapping[str, Any]) -> Iterable[str]:

@@ -39,19 +39,22 @@ def write_manifest(
     *,
     config: Mapping[str, Any],
     inputs: Iterable[str | Path],
+    made: Iterable[str | Path],
     code: Mapping[str, str],
     benchmarks: str | Path,
 ) -> None:
     """Write the manifest of a run to `path`.
 
-    config: JSON-able; inputs: the files that came from outside (configuration, source data); code: stage ->
-    code hash; benchmarks: the folder of snakemake's benchmark files.
+    config: JSON-able; inputs: the files that came from outside (configuration, source data); made: all that the run
+    made, below the manifest's folder; code: stage -> code hash; benchmarks: the folder of snakemake's benchmark files.
     """
+    folder = Path(path).parent
     content = manifest(
         versions=versions(),
         commit=git_commit(),
         config=config,
         inputs={str(p): sha256(p) for p in inputs},
+        files={Path(p).relative_to(folder).as_posix(): sha256(p) for p in made},
         code=code,
         host=host(),
         seconds=wall_seconds(benchmarks),

@@ -125,20 +125,23 @@ def manifest(
     commit: str | None,
     config: Mapping[str, Any],
     inputs: Mapping[str, str],
+    files: Mapping[str, str],
     code: Mapping[str, str],
     host: Mapping[str, Any],
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
     """What ran, for results/manifest.json: the one place of times and hosts beside the benchmark files.
 
-    versions: of python and the dependencies; commit: None outside a git checkout; inputs: file -> sha256;
-    code: stage -> `code_hash`; host: see `manifest_io.host`; seconds: job -> wall time.
+    versions: of python and the dependencies; commit: None outside a git checkout; inputs: file -> sha256; files: place
+    below the results folder -> sha256 of what the run made; code: stage -> `code_hash`; host: see `manifest_io.host`;
+    seconds: job -> wall time.
     """
     return {
         "versions": dict(sorted(versions.items())),
         "commit": commit,
         "config": dict(config),
         "inputs": dict(sorted(inputs.items())),
+        "files": dict(sorted(files.items())),
         "code": dict(sorted(code.items())),
         "host": dict(host),
         "seconds": dict(sorted(seconds.items())),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "3"
 
 STATUSES = ("optimal", "cross_checked", "limit")
 ROLES = ("current", "invalidation", "stale", "")

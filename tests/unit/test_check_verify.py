@@ -1,6 +1,7 @@
 """`memaudit verify`: finished files alone, a tampered or unreadable one fails."""
 
 import ast
+import hashlib
 import json
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 from check_cases import COST_MODELS, DEFINITIONS, POOLS, example, solution_rows, tables_of
 
 import memaudit.check
+from memaudit.check.files_io import files_of_manifest, verify_files
+from memaudit.check.report import Report
 from memaudit.check.verify_io import verify
 from memaudit.cli import main
 from memaudit.errors import InputError
@@ -261,6 +264,56 @@ def test_files_of_another_setting_are_left_over_and_checked(results):
     shutil.copytree(results / FILES, results / FILES.replace("k1.cap1", "3"))
     report = verify(results)
     assert len(report.left_over) == 3 and all("no longer configured" in line for line in report.left_over)
+
+
+# ---- the files of the manifest
+
+
+def listed(results):
+    """The files of a folder, as a manifest lists them."""
+    (results / "figures" / "s").mkdir(parents=True)
+    (results / "figures" / "s" / "sweep.png").write_bytes(b"png")
+    files = sorted(path for path in results.rglob("*") if path.is_file())
+    return {path.relative_to(results).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def checked(results, files):
+    report = Report()
+    verify_files(results, files, report)
+    return report
+
+
+def test_the_files_that_the_run_made_are_there(results):
+    files = listed(results)
+    report = checked(results, files)
+    assert not report.faults and not report.left_over and report.counts["hashed"] == len(files) > 8
+
+
+def test_a_file_that_is_gone_or_changed_is_named(results):
+    files, folder = listed(results), results / "figures" / "s"
+    (folder / "sweep.png").write_bytes(b"gnp")
+    assert checked(results, files).faults == [
+        f"{folder}: sweep.png: is not the file that the run made (sha256, manifest.json)"
+    ]
+    shutil.rmtree(results / "figures")
+    told = checked(results, files).faults
+    assert told == [f"{folder}: sweep.png: no such file; by manifest.json the run made it"]
+
+
+def test_a_file_that_the_run_did_not_make_is_left_over(results):
+    files = listed(results)
+    (results / "tables").mkdir()
+    (results / "tables" / "old.md").write_text("x")
+    (results / "notes.txt").write_text("x")
+    report = checked(results, files)
+    assert report.left_over == [f"{results / 'tables'}: 1 files that the run did not make"] and not report.faults
+
+
+@pytest.mark.parametrize("files", [[], {}, {"a": 1}, "a"])
+def test_a_list_of_files_that_is_none_is_no_manifest(files):
+    with pytest.raises((TypeError, AttributeError)):
+        files_of_manifest({"files": files})
+    assert files_of_manifest({}) is None
 
 
 # ---- statuses

@@ -105,6 +105,7 @@ def test_a_suite_of_every_budget_scores_no_store():
         (raw(a={"rules": ["newest"]}), "unknown pruning rule 'newest'"),
         (raw(a={"judge": "proxy"}), "stores.a.judge: coverage is labelled already; keep `coverage` or `judge`"),
         (raw(a={"view_": "full"}), "stores.a.view_: unknown key; nearest known: 'view'"),
+        (raw(a={"memory_view": "full"}), "stores.a.memory_view: unknown key"),
         (raw(joint={}), "joint is what the union of all compared stores is called"),
         (raw(**{"mem0-scripted": {}}), "stores.mem0-scripted.demonstration: a scripted store shows no system"),
         (raw({"compare_stores": ["a"]}, a={}), "suites.talks.compare_stores: one store is compared with nothing"),
@@ -171,5 +172,28 @@ def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypa
     assert first == "2 stores cannot be used" and len(told) == 2
     assert "stores.unnamed: a store does not say which example it is of; expected" in told[0] and "q_bike" in told[0]
     assert "stores.other: no store is of an example" in told[1] and "set instance_id" in told[1]
+    (tmp_path / "salience.jsonl").write_text(json.dumps({"instance_id": "q_bike", "scores": {"x": 1}}))
+    (tmp_path / "ranked.json").write_text(json.dumps([row | {"instance_id": "q_bike", "native_order": 0}]))
+    check_stores(loaded(ranked={"rules": ["native_order", "recency"]}))
+    with pytest.raises(InputError) as error:
+        check_stores(loaded(good={"rules": ["recency", "native_order"]}, ranked={"salience": "salience.jsonl"}))
+    assert "stores.good.rules: native_order: no memory of the export has a native_order" in str(error.value)
+    assert "salience.jsonl: no score is of a memory of store ranked; it has rows of the examples q_bike" in str(
+        error.value
+    )
+    (tmp_path / "salience.jsonl").write_text(json.dumps({"instance_id": "q_bike", "scores": {"m": 1}}))
+    check_stores(loaded(ranked={"salience": "salience.jsonl", "rules": ["salience"]}))
     monkeypatch.setattr(config_io, "_READ_EARLY", 10)
     check_stores(loaded(unnamed={}, other={}))
+
+
+def test_a_rule_without_its_order_is_told_of_any_suite(tmp_path, monkeypatch):
+    """Also where the suite's questions are not known before it is built."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in {"s.json": [{"id": "m", "text": "A"}], "c.jsonl": [], "talks.json": []}.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "my.yaml").write_text(
+        yaml.safe_dump(raw(a={"rules": ["salience"]}) | {"writers": {"opt": {"rule": "opt"}}})
+    )
+    with pytest.raises(InputError, match=r"stores\.a\.rules: salience: no memory of the export has a salience"):
+        check_stores(load_config("my.yaml"))

@@ -127,14 +127,16 @@ def test_manifest(tmp_path):
     data = tmp_path / "data.txt"
     data.write_text("abc")
     path = tmp_path / "manifest.json"
-    manifest_io.write_manifest(
-        path, config={"results": "r"}, inputs=[data], code={"solve": "f"}, benchmarks=tmp_path / "benchmarks"
-    )
+    table = tmp_path / "tables" / "a.md"
+    table.parent.mkdir()
+    table.write_text("abc")
+    own = {"config": {"results": "r"}, "inputs": [data], "made": [table], "code": {"solve": "f"}}
+    manifest_io.write_manifest(path, **own, benchmarks=tmp_path / "benchmarks")
     content = json.loads(path.read_text())
     assert content["seconds"] == {"solve/a": 1.5, "solve/b": 5.0}
     assert content["seconds_total"] == 6.5
     sha = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert content["inputs"] == {str(data): sha}
+    assert content["inputs"] == {str(data): sha} and content["files"] == {"tables/a.md": sha}
     assert content["config"] == {"results": "r"} and content["code"] == {"solve": "f"}
     assert content["versions"]["python"] == sys.version.split()[0]
     assert set(content["versions"]) == {"python", "memaudit", *manifest_io.DEPENDENCIES}

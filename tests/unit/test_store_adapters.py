@@ -321,6 +321,14 @@ def test_generic_columns():
     }
 
 
+def test_memories_without_the_salience_that_others_have_are_told():
+    rows = [{"id": i, "text": i, "salience": value} for i, value in (("a", 0.5), ("b", None), ("c", 2))]
+    told = one(rows).report.warnings["memories without salience"]
+    assert told == (2, "the first is b; rule salience never keeps them")
+    assert "memories without salience" not in one(rows[:1]).report.warnings
+    assert "memories without salience" not in one(rows[1:]).report.warnings
+
+
 def test_repeated_and_missing_ids():
     found = one({"results": [{"id": i, "memory": f"m{n}"} for n, i in enumerate(["a", "a", "a#2", None, True, 5])]})
     ids = [m.memory_id for m in found.store.memories]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from coverage_folders import tables
+from coverage_folders import write as package
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +19,7 @@ from memaudit.stores import documents_io
 from memaudit.stores.documents_io import read_document
 from memaudit.stores.ingest_io import ingest_main, memory_columns, read_labels, read_stores, report_columns
 from memaudit.stores.json_slim import LONG, Dropped, slim
-from memaudit.stores.labels import coverage_of
+from memaudit.stores.labels import coverage_of, salience_of
 from memaudit.stores.model import IngestOptions
 from memaudit.table_io import read_table, to_table
 
@@ -288,9 +290,23 @@ def test_written_stores(tmp_path):
     first, second = read_stores(tmp_path)
     assert [(m.memory_id, m.time, m.salience) for m in first.store.memories] == [("m2", None, None), ("m1", None, 0.5)]
     assert (second.store.instance_id, second.store.memories) == ("q2", ())
+    told = "the first is m2; a run refuses them"
+    assert first.report.warnings["memories without salience"] == (1, told) and first.report.ranked == ("salience",)
+    with pytest.raises(InputError, match="refused in strict mode"):
+        read_stores(tmp_path, IngestOptions(strict=True))
+    assert [m.salience for m in read_stores(tmp_path, beside=False)[0].store.memories] == [None, None]
     covered = coverage_of(first.store, read_labels(labels))
     assert covered.cells == {("m2", ""): {"u1": 1.0}}
     assert (covered.repeats, covered.stale, covered.unlabelled) == (2, ("gone",), ("m1",))
+
+
+def test_salience_of_another_store_beside_the_export(tmp_path, capsys):
+    lines(tmp_path / "written_stores.jsonl", {"instance_id": "q1", "memories": [memory("m1"), memory("m2")]})
+    file = lines(tmp_path / "salience_scoring_calls.jsonl", {"instance_id": "q1", "scores": {"x": 1}})
+    assert main(["ingest", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert f"{file}: no score is of a memory of store written_stores; it has rows of the examples q1" in told
+    assert "expected are memories such as m1 (example q1), m2 (example q1)" in told
 
 
 def test_written_amem_rows(tmp_path):
@@ -341,6 +357,67 @@ def test_written_letta_rows(tmp_path):
     assert coverage_of(store, read_labels(labels)).cells == {("a", "archival"): {"u": 0.5}}
 
 
+def edge(i, value, **more):
+    return {"memory_id": i, "unit_id": "u", "coverage": value, **more}
+
+
+def covered_by(tmp_path, *rows, view="both", scope="both"):
+    """(memory, view) -> coverage of unit u of the notes a and b, by label rows of one example."""
+    notes = [{"memory_id": i, "full_text": f"full {i}", "metadata_text": f"meta {i}"} for i in "ab"]
+    path = lines(tmp_path / "written_stores.jsonl", {"instance_id": "q", "memories": notes})
+    (found,) = read_stores(path, IngestOptions(view=view))
+    file = lines(tmp_path / "labels.jsonl", *({"instance_id": "q", **row} for row in rows))
+    covered = coverage_of(found.store, read_labels(file), scope)
+    return {key: row["u"] for key, row in covered.cells.items() if row}, covered
+
+
+def test_an_edge_may_name_its_view_itself(tmp_path):
+    edges = [edge("a", 1, memory_view="full"), edge("a", 0.5, memory_view="metadata"), edge("b", 0.25)]
+    found, _ = covered_by(tmp_path, {"coverage_edges": edges})
+    assert found == {("a", "full"): 1, ("a", "metadata"): 0.5, ("b", "full"): 0.25, ("b", "metadata"): 0.25}
+    found, covered = covered_by(tmp_path, {"coverage_edges": edges[:2]}, view="full", scope="full")
+    assert found == {("a", "full"): 1} and covered.unread == {"metadata": 1}
+
+
+def test_what_a_row_of_a_view_leaves_out_is_not_covered_in_it(tmp_path):
+    rows = (
+        {"memory_view": "full", "coverage_edges": [edge("a", 1)]},
+        {"coverage_edges": [edge("a", 0.5), edge("b", 0.5)]},
+    )
+    found, _ = covered_by(tmp_path, *rows)
+    assert found == {("a", "full"): 1, ("a", "metadata"): 0.5, ("b", "metadata"): 0.5}
+    # An edge that names the view speaks for its memory alone.
+    found, _ = covered_by(
+        tmp_path, {"coverage_edges": [edge("a", 1, memory_view="full"), edge("a", 0.5), edge("b", 0.5)]}
+    )
+    assert found == {("a", "full"): 1, ("a", "metadata"): 0.5, ("b", "full"): 0.5, ("b", "metadata"): 0.5}
+
+
+def test_a_row_and_its_edge_name_one_view(tmp_path):
+    row = {"memory_view": "full", "coverage_edges": [edge("a", 1, memory_view="metadata")]}
+    with pytest.raises(
+        InputError, match=r"labels.jsonl: line 1: the row is of view 'full', and .* of 'metadata'; keep one"
+    ):
+        covered_by(tmp_path, row)
+    same = {"memory_view": "full", "coverage_edges": [edge("a", 1, memory_scope="full")]}
+    assert covered_by(tmp_path, same)[0] == {("a", "full"): 1}
+
+
+def test_a_score_may_name_its_view_itself(tmp_path):
+    (found,) = read_stores(
+        lines(
+            tmp_path / "written_stores.jsonl",
+            {"instance_id": "q", "memories": [{"memory_id": "a", "full_text": "f", "metadata_text": "m"}]},
+        ),
+        IngestOptions(view="both"),
+    )
+    row = {"instance_id": "q", "scores": {"a": {"salience": 0.5, "memory_view": "full"}}}
+    rated = salience_of(found.store, read_labels(lines(tmp_path / "s.jsonl", row)), "both")
+    assert rated.salience == {("a", "full"): 0.5} and rated.unrated == (("a", "metadata"),)
+    with pytest.raises(InputError, match="line 1: the row is of view 'metadata'"):
+        salience_of(found.store, read_labels(lines(tmp_path / "s.jsonl", {**row, "memory_view": "metadata"})))
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
@@ -383,15 +460,103 @@ ROWS = [{"id": 1, "body": {"text": "it is blue"}, "created_at": "2024-01-01", "i
 def test_the_report_says_what_was_read_and_what_not(tmp_path):
     file = write(tmp_path / "rows.json", json.dumps(ROWS).encode())
     (found,) = read_stores(file, IngestOptions(columns={"text": "body.text"}))
-    assert found.report.columns == {"text": ("body.text",), "id": ("id",), "time": ("created_at",)}
-    assert found.report.ignored == ("importance", "user_id")
-    assert "read: text from body.text, id from id, time from created_at; ignored: importance, user_id" in str(
-        found.report
-    )
+    columns = {"text": ("body.text",), "id": ("id",), "time": ("created_at",), "user": ("user_id",)}
+    assert found.report.columns == columns and found.report.ignored == ("importance",)
+    told = "read: text from body.text, id from id, time from created_at, user from user_id; ignored: importance"
+    assert told in str(found.report)
     assert "no salience, no order of its own; a system could keep newest first only" in str(found.report)
     (ranked,) = read_stores(file, IngestOptions(columns={"text": "body.text", "native_order": "importance"}))
     assert ranked.report.ranked == ("native_order",) and "  no salience" in str(ranked.report)
     assert "newest first only" not in str(ranked.report)
+
+
+def test_rows_of_another_user_in_a_file_of_one_example_are_told(tmp_path, capsys):
+    """Whoever wrote the file: kept, and counted by id, in every format whose rows name a user."""
+    rows = [{"id": str(i), "text": f"t{i}", "user_id": user} for i, user in enumerate(["q1", "q2", "q1", "q3"])]
+    write(tmp_path / "q1.json", rows)
+    write(
+        tmp_path / "q2.json", {"results": [{"id": r["id"], "memory": r["text"], "user_id": r["user_id"]} for r in rows]}
+    )
+    passages = [{"id": r["id"], "text": r["text"], "user_id": r["user_id"], "archive_id": "a"} for r in rows]
+    write(tmp_path / "q3.json", passages)
+    (tmp_path / "q4.csv").write_text("id,text,user_id\n1,a,q1\n2,b,q1\n3,c,q2\n4,d,q3\n")
+    for found in read_stores(tmp_path):
+        count, told = found.report.warnings["several users"]
+        assert (count, found.report.kept) == (3, 4) and told.startswith("'q1': 2, 'q2': 1, 'q3': 1; export one")
+    assert [m.user_id for m in found.store.memories] == ["q1", "q1", "q2", "q3"]
+
+
+def test_rows_of_another_example_in_a_file_of_one_are_told(tmp_path):
+    rows = [{"id": "1", "text": "a"}, {"id": "2", "text": "b", "instance_id": "q2"}, {"id": "3", "text": "c"}]
+    (found,) = read_stores(write(tmp_path / "x.json", rows), IngestOptions(instance_id="q1"))
+    assert found.report.kept == 3
+    assert found.report.warnings["rows of another example"][0] == 1
+    assert "'q2': 1 in the store of q1" in found.report.warnings["rows of another example"][1]
+    (named,) = read_stores(write(tmp_path / "x.json", [rows[1]] * 2))
+    assert named.store.instance_id == "q2" and "rows of another example" not in named.report.warnings
+
+
+def test_the_command_tells_memories_of_other_questions(tmp_path, capsys):
+    package(tmp_path / "package", tables())
+    rows = [{"id": i, "text": "t", "user_id": user} for i, user in enumerate(["q_tea", "q_tea", "alice"])]
+    file = write(tmp_path / "q.json", rows)
+    command = ["ingest", str(file), "--instance-id", "q_bike", "--package", str(tmp_path / "package")]
+    assert main(command) == 0
+    assert "memories with the user_id of others in the store of q_bike (q_tea: 2)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_rows_without_any_text_say_what_they_have(tmp_path, wrapped):
+    rows = [{"id": "1", "user_id": "u", "created_at": "2024-01-01"}] * 3
+    with pytest.raises(InputError) as error:
+        read_stores(write(tmp_path / "x.json", {"results": rows} if wrapped else rows))
+    assert "no row has a text: the first of 3 have the keys ['created_at', 'id', 'user_id']" in str(error.value)
+    assert "texts stand under text, memory, content, contents, fact; export the texts, or name their key" in str(
+        error.value
+    )
+
+
+LONG_ID = "x" * 200_000
+LONG_IDS = {
+    "mem0": {"results": [{"id": "1", "memory": "A"}, {"id": LONG_ID, "memory": "B"}]},
+    "generic": [{"id": "1", "text": "A"}, {"id": LONG_ID, "text": "B"}],
+    "letta": [{"id": "1", "label": "human", "value": "A"}, {"id": LONG_ID, "label": "x", "value": "B"}],
+    "amem": {"1": {"content": "A", "keywords": [], "context": "", "links": []}, LONG_ID: {"content": "B"}},
+    "langgraph": [{"namespace": ["a"], "key": k, "value": {"text": "A"}} for k in ("1", LONG_ID)],
+    "graphiti": [{"uuid": k, "fact": "A", "created_at": None} for k in ("1", LONG_ID)],
+    "mcp_memory": {"entities": [{"name": n, "observations": ["A"]} for n in ("a", LONG_ID)], "relations": []},
+    "written_stores": {"instance_id": "q", "memories": [{"memory_id": k, "text": "A"} for k in ("1", LONG_ID)]},
+}
+
+
+@pytest.mark.parametrize("name", LONG_IDS)
+def test_an_id_as_long_as_a_text_is_refused_with_its_row(tmp_path, name):
+    path = write(tmp_path / "x.json", LONG_IDS[name])
+    with pytest.raises(InputError) as error:
+        read_stores(path, IngestOptions(format=name))
+    told = str(error.value)
+    assert f"{path}: row 2: its id has 2000" in told and "an id at most 1000" in told and len(told) < 500
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [({"group": LONG_ID}, "row 1: its group"), ({"user_id": LONG_ID}, "row 1: its user_id"),
+     ({"instance_id": LONG_ID}, "the store: its example's id")],
+)  # fmt: skip
+def test_every_id_has_the_same_limit(tmp_path, row, what):
+    with pytest.raises(InputError, match=f"{what} has 200000 characters, an id at most 1000"):
+        read_stores(write(tmp_path / "x.json", [{"id": "1", "text": "A", **row}]))
+    (found,) = read_stores(write(tmp_path / "x.json", [{"id": "i" * 1000, "text": "A", "group": "g" * 1000}]))
+    assert len(found.store.memories[0].memory_id) == 1000
+
+
+def test_a_column_that_names_the_example_is_read(tmp_path):
+    rows = [{"id": "1", "text": "A", "of": "q1"}, {"id": "1", "text": "B", "of": "q2"}]
+    found = read_stores(write(tmp_path / "x.json", rows), IngestOptions(columns={"instance": "of", "text": "text"}))
+    assert [(f.store.instance_id, texts(f)) for f in found] == [("q1", ["A"]), ("q2", ["B"])]
+    assert found[0].report.ignored == ()
+    with pytest.raises(InputError, match="format mem0 has its own"):
+        read_stores(write(tmp_path / "x.json", LISTING), IngestOptions(format="mem0", columns={"text": "memory"}))
 
 
 def test_columns_of_a_table_that_are_not_read_are_named(tmp_path):

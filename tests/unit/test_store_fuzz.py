@@ -10,7 +10,7 @@ from memaudit.stores.adapters import ADAPTERS
 from memaudit.stores.builder import in_time_order
 from memaudit.stores.ingest import Document, ingest
 from memaudit.stores.ingest_io import memory_columns, report_columns
-from memaudit.stores.labels import coverage_of, labels, with_salience
+from memaudit.stores.labels import coverage_of, labels, salience_of
 from memaudit.stores.model import IngestOptions, Memory
 from memaudit.table_io import to_table
 
@@ -172,7 +172,7 @@ def test_nearly_right_exports(data, name):
 )
 def test_any_labels(given_rows):
     store = ingest(Document({"results": [{"id": "A", "memory": "A"}]}, ""), IngestOptions(instance_id="q"))[0].store
-    for use in (coverage_of, with_salience):
+    for use in (coverage_of, salience_of):
         try:
             use(store, labels([("line 1", row) for row in given_rows], "file"))
         except InputError as error:

@@ -13,7 +13,7 @@ from memaudit.natural import labelling, store_labelling
 from memaudit.natural.conversations import parse_examples
 from memaudit.natural.store_labelling import StoredMemory
 from memaudit.stores.ingest_io import read_labels, read_stores
-from memaudit.stores.labels import coverage_of, with_salience
+from memaudit.stores.labels import coverage_of, salience_of
 
 REPOSITORY = Path(__file__).parents[2]
 STORES = REPOSITORY / "data" / "natural100" / "stores"
@@ -207,7 +207,7 @@ def test_every_memory_that_ships_has_labels_and_a_salience(store):
     for one in read_stores(STORES / store):
         found = coverage_of(one.store, coverage, "combined")
         assert (found.unlabelled, found.stale, found.repeats) == ((), (), 0)
-        assert all(m.salience is not None for m in with_salience(one.store, salience, "combined").memories)
+        assert not salience_of(one.store, salience, "combined").unrated
 
 
 def test_the_second_pass_counts_on_the_frame_and_the_first_elsewhere(labelled):

@@ -206,10 +206,10 @@ def ingested(*memories, example="q"):
 
 
 def test_a_store_is_judged_with_its_counts_and_read_back(tmp_path):
-    salience = labels([("f", {"instance_id": "q", "scores": {"m1": 0.5}})], "f")
+    salience = labels([("f", {"instance_id": "q", "scores": {"m1": 0.5, "m2": 0}})], "f")
     found = judged_stores([ingested(*MEMORIES)], PACKAGES, judge_named("proxy"), salience, name="s")
     assert found.labels == "proxy" and found.stores["q"].coverage == {("m1", ""): {"u0": 1.0}}
-    assert found.stores["q"].store.memories[0].salience == 0.5
+    assert [m.salience for m in found.stores["q"].store.memories] == [0.5, 0.0]
     notes = {(n["what"], n["name"]): n["count"] for n in found.notes}
     assert notes == {
         ("judge", "memories"): 2, ("judge", "memories that cover nothing"): 1, ("judge", "cells judged 1"): 1,

@@ -1,5 +1,6 @@
 """Exported stores of an invented coverage package through the whole workflow: unions, checks, scores, tables."""
 
+import copy
 import json
 import re
 import sys
@@ -65,6 +66,7 @@ LABELS = [
     ]},
     {"instance_id": "q_tea", "coverage_edges": [{"memory_id": "t", "unit_id": "q_tea::u1", "coverage": 0.5}]},
 ]  # fmt: skip
+SALIENCE = [{"instance_id": "q_bike", "scores": {"m1": 0.9, "m2": {"salience": 0.5}, "m3": 0}}]
 NOTES = {
     "q_bike.md": "- The bicycle is blue, it was red, and red it is no longer.\n",
     "q_tea.md": "- Tea: three cups.\n",
@@ -83,7 +85,7 @@ def finished(tmp_path_factory):
     write(folder / "package", package)
     (folder / "mem0.json").write_text(json.dumps(MEM0))
     lines(folder / "labels.jsonl", LABELS)
-    lines(folder / "salience.jsonl", [{"instance_id": "q_bike", "scores": {"m1": 0.9, "m2": {"salience": 0.5}}}])
+    lines(folder / "salience.jsonl", SALIENCE)
     (folder / "notes").mkdir()
     for name, text in NOTES.items():
         (folder / "notes" / name).write_text(text)
@@ -348,6 +350,56 @@ def test_nothing_is_left_and_only_what_depends_on_a_change_reruns(finished):
     labels.write_bytes(before)
     assert jobs["ingest_store"] == 2 and jobs["union_packages"] == 5  # of notes nothing but the joint union
     assert not {"packages", "solve", "check", "score", "analyse"} & set(jobs)
+
+
+def test_what_the_labels_say_too_much_is_told(finished):
+    """The rows of mem0's labels that the one store of tiny-scripted has no use for."""
+    told = read_table(finished / "results" / "stores" / "tiny-scripted" / "ingest.parquet", "ingest").to_pandas()
+    rows = told[told["what"] == "labels"].set_index("name")["detail"].to_dict()
+    assert rows == {"coverage rows of an example without a store": "q_bike"}
+
+
+def test_salience_that_leaves_out_a_memory_stops_the_run(finished):
+    salience = finished / "salience.jsonl"
+    before = salience.read_bytes()
+    salience.write_bytes(before.replace(b', "m3": 0', b""))
+    done = snakemake(finished, "results/stores/mem0/ingest.parquet")
+    salience.write_bytes(before)
+    assert done.returncode != 0
+    log = (finished / "results" / "logs" / "ingest_store" / "mem0.log").read_text()
+    assert "1 of 3 memories of store mem0 have no salience: m3 of example q_bike; give each a score" in log
+
+
+@pytest.mark.parametrize("name, rule, told", [
+    ("mem0", "native_order", "stores.mem0.rules: native_order: no memory of the export has a native_order; export it"),
+    ("notes", "salience", "stores.notes.rules: salience: no memory of the export has a salience; export it"),
+])  # fmt: skip
+def test_a_rule_without_its_order_is_told_before_the_run(finished, name, rule, told):
+    wrong = copy.deepcopy(CONFIG)
+    wrong["stores"][name]["rules"] = [rule]
+    write_config(finished, wrong)
+    done = snakemake(finished, "-n")
+    write_config(finished, CONFIG)
+    assert done.returncode != 0 and told in done.stdout and "leave the rule out" in done.stdout
+
+
+def test_a_rule_without_its_order_is_told_by_the_first_job(finished):
+    """Where only one of the stores lacks it, or the export is large, it is known when the store is read."""
+    notes = finished / "notes" / "q_tea.md"
+    before = notes.read_bytes()
+    notes.unlink()
+    rows = [{"id": "bullet-1", "text": "Tea", "native_order": 0}]
+    (finished / "notes" / "q_tea.json").write_text(json.dumps(rows))
+    wrong = copy.deepcopy(CONFIG)
+    wrong["stores"]["notes"]["rules"] = ["native_order"]
+    write_config(finished, wrong)
+    done = snakemake(finished, "results/stores/notes/ingest.parquet")
+    write_config(finished, CONFIG)
+    (finished / "notes" / "q_tea.json").unlink()
+    notes.write_bytes(before)
+    log = (finished / "results" / "logs" / "ingest_store" / "notes.log").read_text()
+    assert done.returncode != 0
+    assert "store notes: rule native_order: the store of example q_bike has no native_order; give it, or leave" in log
 
 
 def test_labels_of_another_store_stop_the_run(finished):

@@ -7,14 +7,14 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from pipeline import TINY, run, write_config
+from pipeline import ROOT, TINY, run, write_config
 
 from memaudit.check.verify_io import verify
 from memaudit.cli import main
 from memaudit.table_io import read_metadata, read_table, write_csv, write_table
 
 SETTING = "small/declared/k1.cap1"
-CONFIG = copy.deepcopy(TINY)
+CONFIG = copy.deepcopy(TINY) | {"published": str(ROOT / "config" / "published.csv")}
 CONFIG["suites"]["small"] |= {"budgets": [0.05, 0.1, 0.11, 8], "solvers": ["cp_sat", "highs"], "curve": True}
 CONFIG["suites"]["costs"] = {
     "source": "synthetic",
@@ -69,6 +69,13 @@ def set_first(path, where=lambda row: True, **values):
     rewrite(path, change)
 
 
+def forget_files(results):
+    """Take the list of files out of the manifest, where a tampering stands for a run that made just that."""
+    manifest = json.loads((results / "manifest.json").read_text())
+    del manifest["files"]
+    (results / "manifest.json").write_text(json.dumps(manifest))
+
+
 def drop(path, where):
     rewrite(path, lambda rows: [row for row in rows if not where(row)])
 
@@ -101,6 +108,45 @@ def test_without_its_manifest_it_passes_with_a_remark(results, capsys):
     (results / "manifest.json").unlink()
     assert main(["verify", str(results)]) == 0
     assert "REMARK" in capsys.readouterr().out
+
+
+# ---- files that nothing is computed from
+
+
+def test_every_file_of_the_run_is_in_its_manifest(finished):
+    files = json.loads((finished / "manifest.json").read_text())["files"]
+    parts = (p.relative_to(finished) for p in finished.rglob("*") if p.is_file())
+    assert set(files) == {p.as_posix() for p in parts if p.parts[0] not in ("manifest.json", "logs", "benchmarks")}
+
+
+@pytest.mark.parametrize(
+    "pattern", ["tables/small/*.csv", "figures/*/*", "published_comparison.md", "analysis/small/paired.parquet",
+                "packages/small/labels.parquet", "summary.csv", "checks/small/**/*.parquet"],
+)  # fmt: skip
+def test_a_file_that_is_gone_or_changed(results, capsys, pattern):
+    paths = sorted(path for path in results.glob(pattern) if path.is_file())
+    assert paths
+    before = paths[0].read_bytes()
+    paths[0].write_bytes(before + b"\n")
+    assert_caught(results, capsys, f"{re.escape(str(paths[0].parent))}: {paths[0].name}: is not the file that the run")
+    paths[0].write_bytes(before)
+    for path in paths:
+        path.unlink()
+    assert_caught(
+        results, capsys, f"{re.escape(str(paths[0].parent))}: {paths[0].name}: no such file; by manifest.json"
+    )
+
+
+def test_a_table_of_another_run_is_left_over(results, capsys):
+    (results / "tables" / "small" / "mine.csv").write_text("x")
+    assert main(["verify", str(results)]) == 0
+    assert f"LEFT OVER {results / 'tables' / 'small'}: 1 files that the run did not make" in capsys.readouterr().out
+
+
+def test_a_manifest_without_a_list_of_files_is_remarked(results, capsys):
+    forget_files(results)
+    assert main(["verify", str(results)]) == 0
+    assert "manifest.json: lists no files; whether tables and figures are whole" in capsys.readouterr().out
 
 
 # ---- mixed up
@@ -206,6 +252,7 @@ def test_a_package_twice(results, capsys):
 def test_a_setting_no_longer_configured_is_left_over_and_checked(results, capsys):
     manifest = json.loads((results / "manifest.json").read_text())
     manifest["config"]["suites"]["costs"]["cost_models"].remove("half")
+    del manifest["files"]
     (results / "manifest.json").write_text(json.dumps(manifest))
     drop(results / "budgets" / "costs.parquet", lambda row: row["cost_model"] == "half")
     drop(results / "summary.parquet", lambda row: row["cost_model"] == "half")
@@ -267,6 +314,7 @@ def test_what_the_run_left_at_its_limit_may_be_left_again(results, monkeypatch):
     monkeypatch.setattr(prover.CpSatModel, "solve", give_up)
     report = verify(results, scores=False)
     assert report.counts["limit"] > 0 and not report.passed and not report.faults
+    forget_files(results)
     left = {"status": "limit", "value": "", "bound": "", "equal": False}
     for kind in ("cp_sat", "highs", "cp_sat-curves", "highs-curves"):
         path = file_of(results, "checks", kind)

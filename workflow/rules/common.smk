@@ -138,7 +138,12 @@ def natural_files(suite, names=None):
 
 
 def everything():
-    files = [f"{OUT}/manifest.json", f"{OUT}/summary.parquet", f"{OUT}/summary.csv"]
+    return [f"{OUT}/manifest.json", *made()]
+
+
+def made():
+    """All that a run is asked for, and the manifest lists with hashes."""
+    files = [f"{OUT}/summary.parquet", f"{OUT}/summary.csv"]
     for suite in SUITES:
         files += [f"{OUT}/packages/{suite}/{table}.parquet" for table in SUITE_TABLES]
         files += [f"{OUT}/budgets/{suite}.parquet", *natural_files(suite)]

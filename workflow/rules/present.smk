@@ -170,10 +170,8 @@ def presented():
 
 rule manifest:
     input:
-        presented(),
-        OUT + "/summary.csv",
-        [f for suite in SUITES for f in check_files(suite)],
-        [f for union in UNIONS for f in union_files(union, "checks")],
+        made(),
+        expand(OUT + "/analysis/{suite}/{name}.parquet", suite=SUITES, name=ANALYSES),
     output:
         OUT + "/manifest.json",
     params:

@@ -1,6 +1,7 @@
 # Exported memory stores: read once, joined with a suite's packages to unions, which are solved and checked as any
 # suite's packages are; then pruned to every budget and compared with these optima.
 
+from memaudit.analysis.store_scores import NEEDS
 from memaudit.schemas import STORE_TABLES
 from memaudit.stores.judge_io import judge_hash
 from memaudit.stores.judge_verdict import DRAWS
@@ -58,7 +59,11 @@ def store_results():
     files = [f for store in stores for f in store_tables(store)]
     files += [f for store in stores for kind in STORE_SCORES for f in score_of_store(store, kind)]
     files += [f for store in stores for f in judge_tables(store) + verdicts_of_store(store)]
-    return files + [f for union in UNIONS for stage in ("solutions", "checks") for f in union_files(union, stage)]
+    files += [f for store in stores if store in JUDGED for f in score_of_store(store, "draws")]
+    for union in UNIONS:
+        files += suite_packages(union) + union_files(union, "checks")
+        files += union_files(union, "solutions") + union_files(union, "solutions", "selections")
+    return files
 
 
 def solved_at(kind, which):
@@ -90,6 +95,11 @@ def labels_beside(entry):
     """Label files in the export's folder that the configuration does not name."""
     names = [name for name, own in ((COVERAGE, entry.coverage or entry.judge), (SALIENCE, entry.salience)) if not own]
     return [str(f) for name in names if (f := label_file_beside(entry.path, name))]
+
+
+def ordering_rules(store):
+    """The rules of a store that order by what its export may lack. Other rules do not make it be read again."""
+    return [rule for rule in CONFIG.stores[store].rules or () if rule in NEEDS]
 
 
 def union_setting(wildcards):
@@ -138,6 +148,7 @@ rule ingest_store:
         store=lambda w: CONFIG.store_part(w.store),
         # Names only: the files' content is the input.
         paths=lambda w: {key: getattr(CONFIG.stores[w.store], key) for key in ("path", "parts", "coverage", "salience")},
+        rules=lambda w: ordering_rules(w.store),
         code=code_hash(["memaudit.stores.labelled", "memaudit.stores.tables_io"]),
     log:
         OUT + "/logs/ingest_store/{store}.log",
@@ -161,6 +172,7 @@ use rule ingest_store as judge_store with:
     params:
         store=lambda w: CONFIG.store_part(w.store),
         paths=lambda w: {key: getattr(CONFIG.stores[w.store], key) for key in ("path", "parts", "coverage", "salience")},
+        rules=lambda w: ordering_rules(w.store),
         judge=lambda w: judge_hash(CONFIG.stores[w.store].judge),
         code=code_hash(["memaudit.stores.labelled", "memaudit.stores.judge_io", "memaudit.stores.tables_io", "memaudit.package_io"]),
     wildcard_constraints:

@@ -8,12 +8,14 @@ queries of each selection, OPT); that every configured suite, setting, budget, p
 exactly once (by manifest.json; without one, by budgets/ and the files themselves); summary.parquet (rows, counts and
 means) and summary.csv; by the manifest also exported stores: their unions, what each pruning rule keeps, values,
 ratios, losses and lost units (stores/), means, diagnosis and anatomy (analysis/), what a judge said and a sample of the
-draws of its verdicts. What the run's own check did not finish within its limit need not be finished here.
+draws of its verdicts. What the run's own check did not finish within its limit need not be finished here. Every file
+that the run made, tables, figures and the published comparison too, is there as it was made, by the manifest's hashes.
 
-Not covered: intervals and notes of the summary, the tables, figures and published comparison made after it, the rest
-of analysis/, labels, texts and dates that no value depends on, node counts, how a store was read from its export, what
-a writer should have kept (a rule is not run again; `opt` keeps the solution), and whether packages are what their
-source or generator gives: a folder rewritten consistently throughout, manifest included, is another run.
+Not computed again, so that only its hash speaks for it: intervals and notes of the summary, the tables, figures and
+published comparison made after it, the rest of analysis/, labels, texts and dates that no value depends on, node
+counts. Not covered: how a store was read from its export, what a writer should have kept (a rule is not run again;
+`opt` keeps the solution), and whether packages are what their source or generator gives: a folder rewritten
+consistently throughout, manifest included, is another run.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ import pyarrow as pa
 from ..errors import InputError
 from ..schemas import TABLES
 from ..table_io import concat, read_table
+from .files_io import files_of_manifest, verify_files
 from .plan import (
     BUILT_IN,
     StorePlan,
@@ -61,7 +64,7 @@ def verify(
     """
     results, report = Path(results), Report()
     how = How(solver, ties, limit, scores, log)
-    plans, definitions, stores = _manifest(results, report)
+    plans, definitions, stores, files = _manifest(results, report)
     found = {p.name for stage in ("packages", *STAGES) for p in (results / stage).glob("*") if p.is_dir()}
     if not found:
         raise InputError(f"{results}: no packages/ or solutions/ to verify; name a results folder of a run")
@@ -75,6 +78,9 @@ def verify(
         verify_stores(results, stores, runs, report, how)
     elif (results / "stores").exists():
         report.remarks.append(f"{results / 'stores'}: not checked; only a manifest says what belongs there")
+    if files is not None:
+        verify_files(results, files, report)
+        log(f"{results}: {report.counts['hashed']} of {len(files)} files of the manifest are there")
     report.distinct = len(solved)
     if scores:
         _summary(results, scored, report, how.log, planned=bool(plans))
@@ -83,18 +89,21 @@ def verify(
 
 def _manifest(
     results: Path, report: Report
-) -> tuple[dict[str, SuitePlan] | None, dict[str, dict[str, Any]], dict[str, StorePlan] | None]:
-    """What the manifest declares of suites, definitions and stores; (None, built-in definitions, None) where there is
-    none that can be read."""
+) -> tuple[dict[str, SuitePlan] | None, dict[str, dict[str, Any]], dict[str, StorePlan] | None, dict[str, str] | None]:
+    """What the manifest declares of suites, definitions, stores and files; (None, built-in definitions, None, None)
+    where there is none that can be read."""
     path = results / "manifest.json"
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))["config"]
-        return plans_of_manifest(config), definitions_of_manifest(config), stores_of_manifest(config)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        config, files = content["config"], files_of_manifest(content)
+        if files is None:
+            report.remarks.append(f"{path}: lists no files; whether tables and figures are whole cannot be told")
+        return plans_of_manifest(config), definitions_of_manifest(config), stores_of_manifest(config), files
     except FileNotFoundError:
         report.remarks.append(f"{path}: no such file; what the run had to make is taken from budgets/ and its files")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         report.unreadable.append(f"{path}: not a manifest of a run ({error!r}); run snakemake again")
-    return None, BUILT_IN, None
+    return None, BUILT_IN, None, None
 
 
 def _summary(results: Path, scored: list[pa.Table], report: Report, log: Log, planned: bool) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ..errors import InputError, shown
-from .model import MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
+from .model import MAX_ID, MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
 from .times import to_utc
 
 # Fields of a memory that a rule may order by, besides its time.
@@ -18,6 +18,10 @@ RANKS = ("salience", "native_order")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # Every time of a store within this span is the time of an import, not of what the memories say.
 _IMPORT_SPAN = timedelta(seconds=1)
+# Fields of a memory that are ids, beside its own.
+_ID_FIELDS = ("group", "superseded_by", "user_id")
+_SHOWN_IDS = 5
+NO_SALIENCE = "memories without salience"
 
 
 class Builder:
@@ -38,19 +42,31 @@ class Builder:
         self._ids: Counter[str] = Counter()
         self._columns: dict[str, dict[str, None]] = {}
         self._keys: dict[str, None] = {}
+        self._examples: Counter[str] = Counter()
+        self._user: str | None = None
 
     def rows(self, rows: Iterable[Any], what: str = "row") -> Iterator[Mapping[str, Any]]:
         """The objects among `rows`, each counted as read; anything else is skipped with a warning."""
         for number, row in enumerate(rows, start=1):
             self._read += 1
+            self._user = None
             if isinstance(row, Mapping):
+                self._saw_owner(row)
                 yield row
             else:
                 self.skip(f"{what} is no object", f"{what} {number} is {shown(row)}")
 
+    def _saw_owner(self, row: Mapping[str, Any]) -> None:
+        """Whose row it is, and of which example, where it says so: rows of others may have got in."""
+        user, example = first_of(row, "user_id", "userId"), row.get("instance_id")
+        self._user = str(user) if isinstance(user, str | int) else None
+        if isinstance(example, str | int):
+            self._examples[_clean(str(example))] += 1
+
     def count_row(self) -> int:
         """Count a row that is not one of `rows`; its position."""
         self._read += 1
+        self._user = None
         return self._read - 1
 
     def skip(self, reason: str, detail: str | None = None, count: int = 1) -> None:
@@ -125,7 +141,10 @@ class Builder:
             self.skip(NO_TEXT)
             return False
         name = self._unique(self._id(memory_id, position))
+        more["user_id"] = self._user if more.get("user_id") is None else more["user_id"]
         more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}
+        for key, value in (("id", name), *((key, more.get(key)) for key in _ID_FIELDS)):
+            _refuse_long_id(value, key, f"row {position + 1}")
         group, sizes = more.pop("group", None) or name, more.pop("sizes", {})
         for view, text in views.items():
             own = {"view": view, "representation_type": kind, "size": sizes.get(view)}
@@ -162,8 +181,11 @@ class Builder:
     def finish(self, instance_id: str | None) -> Ingest:
         """The store and its report. InputError in strict mode where the export is partial or there is a warning."""
         instance_id = None if instance_id is None else _clean(instance_id)
+        _refuse_long_id(instance_id, "example's id", "the store")
         self._warn_of_import_times()
         self._warn_of_users()
+        self._warn_of_examples(instance_id)
+        self._warn_of_salience()
         name = self.options.name or self._system
         report = IngestReport(
             name,
@@ -182,14 +204,13 @@ class Builder:
             self._ignored(),
             tuple(name for name in RANKS if any(getattr(m, name) is not None for m in self._memories)),
         )
-        if self.options.strict and (report.partial or report.warnings):
-            raise InputError(f"refused in strict mode; mend the export, or read it without strict:\n{report}")
+        refuse_if_strict(report, self.options)
         return Ingest(Store(name, self._system, instance_id, tuple(in_time_order(self._memories))), report)
 
     def _ignored(self) -> tuple[str, ...]:
         if not self._columns:  # a format of its own, whose keys docs/stores.md tells
             return ()
-        read = {key for keys in self._columns.values() for key in keys} | {self.options.instance_key}
+        read = {key for keys in self._columns.values() for key in keys} | {self.options.example_key}
         read |= {key.split(".")[0] for key in read if key is not None}
         return tuple(sorted(key for key in map(_clean, map(str, self._keys)) if key not in read))
 
@@ -203,9 +224,45 @@ class Builder:
             )
 
     def _warn_of_users(self) -> None:
-        users = sorted({m.user_id for m in self._memories if m.user_id is not None})
+        users = Counter(m.user_id for m in self._memories if m.user_id is not None)
         if len(users) > 1:
-            self.warn("several users", f"{shown(users)}; export one, or split the rows by instance_key", len(users))
+            self.warn("several users", f"{_tally(users)}; export one, or split the rows by instance_key", len(users))
+
+    def _warn_of_examples(self, instance_id: str | None) -> None:
+        others = Counter({example: n for example, n in self._examples.items() if example != instance_id})
+        if others:
+            of = "that names none" if instance_id is None else f"of {instance_id}"
+            self.warn(
+                "rows of another example",
+                f"{_tally(others)} in the store {of}; give each example a file of its own, or all rows an instance_id",
+                others.total(),
+            )
+
+    def _warn_of_salience(self) -> None:
+        without = [m.memory_id for m in self._memories if m.salience is None]
+        if 0 < len(without) < len(self._memories):
+            self.warn(NO_SALIENCE, f"the first is {without[0]}; rule salience never keeps them", len(without))
+
+
+def _tally(counts: Counter[str]) -> str:
+    """Ids with their counts, the most frequent first."""
+    listed = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    more = f" and {len(listed) - _SHOWN_IDS} more" if len(listed) > _SHOWN_IDS else ""
+    return ", ".join(f"{shown(name)}: {count}" for name, count in listed[:_SHOWN_IDS]) + more
+
+
+def _refuse_long_id(value: Any, what: str, where: str) -> None:
+    if isinstance(value, str) and len(value) > MAX_ID:
+        raise InputError(
+            f"{where}: its {what} has {len(value)} characters, an id at most {MAX_ID}: {shown(value)}; shorten it, or "
+            f"read it from another key"
+        )
+
+
+def refuse_if_strict(report: IngestReport, options: IngestOptions) -> None:
+    """InputError in strict mode where the export is partial or there is a warning."""
+    if options.strict and (report.partial or report.warnings):
+        raise InputError(f"refused in strict mode; mend the export, or read it without strict:\n{report}")
 
 
 def in_time_order(memories: Iterable[Memory]) -> list[Memory]:

@@ -20,6 +20,7 @@ ROLES = {
     "salience": ("salience",),
     "instance": ("instance_id",),
     "native_order": ("native_order",),
+    "user": ("user_id", "userId"),
 }
 _WRAPPERS = ("memories", "items", "data", "rows", "results")
 
@@ -51,7 +52,7 @@ def _recognises(content: Any) -> bool:
 
 @adapter("generic", "generic", _recognises)
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
-    """Text, id (the row's number where there is none), time, group, salience and native order of each row."""
+    """Text, id (the row's number where there is none), time, group, salience, native order and user of each row."""
     rows = rows_under(content, *_WRAPPERS)
     if rows is None:
         raise not_its_form("generic", f"a list of rows, or an object with one under {', '.join(_WRAPPERS)}")
@@ -89,7 +90,7 @@ def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builde
     text, name, group = value("text"), value("id"), value("group")
     time_key = builder.options.time_key
     value("time", *((time_key,) if time_key else _keys("time", columns)))
-    order, importance = value("native_order"), value("salience")
+    order, importance, user = value("native_order"), value("salience"), value("user")
     builder.saw(row, read)
     builder.add(
         f"row-{number}" if name is None else name,
@@ -98,6 +99,7 @@ def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builde
         group=None if group is None else str(group),
         salience=as_salience(importance, builder),
         native_order=as_rank(order, builder),
+        user_id=None if user is None else str(user),
     )
 
 

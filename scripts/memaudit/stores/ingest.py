@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,10 +11,10 @@ from ..errors import InputError, shown
 from ..natural import strict_json
 from .adapters import ADAPTERS
 from .builder import Builder, lookup
-from .generic import check_columns
+from .generic import ROLES, check_columns
 from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
 from .refused import refused_json
-from .registry import Adapter, guess, named, rows_under
+from .registry import Adapter, guess, named, row_keys, rows_under
 
 _ROW_LISTS = ("results", "edges", "items", "memories", "rows", "data")
 _SHOWN_IDS = 5
@@ -56,6 +57,10 @@ def ingest(
         adapter = named(options.format) if options.format else None
         if adapter is None and options.columns:
             adapter = named("generic")
+        if options.columns and adapter.name != "generic":
+            raise InputError(
+                f"columns are for rows of any origin (format generic), and format {adapter.name} has its own"
+            )
         found = list(_stores(content, adapter, options))
         _refuse_repeats(i for i, _ in found)
         if parts and len(found) > 1:
@@ -87,12 +92,22 @@ def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:
         return next(a for a in ADAPTERS.values() if set(parts) & set(a.parts))
     found = guess(content)
     if found is None:
-        held = f"an object with the keys {shown(sorted(content)[:8])}" if isinstance(content, Mapping) else "no store"
-        raise InputError(
-            f"no known format ({held}); name one of {', '.join(sorted(ADAPTERS))}, or give a column map for rows "
-            f"of your own"
-        )
+        raise InputError(_unknown_format(content))
     return found
+
+
+def _unknown_format(content: Any) -> str:
+    """What is said of a content that no adapter recognises: of rows that nothing in them is known as a text."""
+    rows = [row for row in rows_under(content, *_ROW_LISTS) or () if isinstance(row, Mapping)]
+    if rows:
+        return (
+            f"no row has a text: the first of {len(rows)} have the keys {shown(sorted(map(str, row_keys(rows))))}, and "
+            f"texts stand under {', '.join(ROLES['text'])}; export the texts, or name their key in a column map "
+            f"(text: the key)"
+        )
+    held = f"an object with the keys {shown(sorted(content)[:8])}" if isinstance(content, Mapping) else "no store"
+    names = ", ".join(sorted(ADAPTERS))
+    return f"no known format ({held}); name one of {names}, or give a column map for rows of your own"
 
 
 def _read(content, adapter, options, parts, faults, notes, instance_id, keys) -> Ingest:
@@ -114,8 +129,8 @@ def _stores(content: Any, adapter: Adapter | None, options: IngestOptions) -> It
     """(example id or None, content) of each store in the content."""
     if options.instance_id is not None:
         yield options.instance_id, content
-    elif options.instance_key is not None or _all_have(content, "instance_id"):
-        yield from _by_key(content, options.instance_key or "instance_id")
+    elif options.example_key is not None or _all_have(content, "instance_id"):
+        yield from _by_key(content, options.example_key or "instance_id")
     elif isinstance(content, Mapping) and isinstance(content.get("instance_id"), str | int):
         rest = {key: value for key, value in content.items() if key != "instance_id"}
         yield str(content["instance_id"]), rest.get("store", rest)
@@ -222,6 +237,13 @@ def match(stores: Iterable[Store], package_ids: Iterable[str], where: str) -> Ma
         )
     unknown = tuple(sorted(set(ids) - set(known)))
     return Matched(dict(sorted(known.items())), tuple(i for i in expected if i not in known), unknown)
+
+
+def foreign_users(store: Store, package_ids: Iterable[str]) -> dict[str, int]:
+    """user_id -> memories, of those users whose id is that of another example than the store's: are rows mixed up?"""
+    others = set(package_ids) - {store.instance_id}
+    users = Counter(m.user_id for m in store.memories if m.user_id in others)
+    return dict(sorted(users.items()))
 
 
 def _some(ids: list[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,19 @@ from ..natural.coverage_package_io import query_ids
 from ..natural.rows_io import read_rows
 from ..table_io import write_table
 from .adapters import ADAPTERS
+from .builder import NO_SALIENCE, refuse_if_strict
 from .documents_io import SUFFIXES, kind_of, read_document
 from .generic import wanted_columns
-from .ingest import Document, ingest, match
-from .labels import Labels, labels, with_salience
+from .ingest import Document, foreign_users, ingest, match
+from .labels import (
+    DEFAULT_SCOPE,
+    Labels,
+    Rated,
+    labels,
+    refuse_salience_of_another_store,
+    salience_of,
+    with_salience,
+)
 from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store
 from .times import to_utc
 
@@ -26,14 +35,19 @@ PARTS = tuple(sorted({part for adapter in ADAPTERS.values() for part in adapter.
 
 
 def read_stores(
-    path: str | Path, options: IngestOptions = DEFAULT_OPTIONS, parts: Mapping[str, str | Path] | None = None
+    path: str | Path,
+    options: IngestOptions = DEFAULT_OPTIONS,
+    parts: Mapping[str, str | Path] | None = None,
+    *,
+    beside: bool = True,
 ) -> list[Ingest]:
     """The stores of a file or folder, each with its report.
 
     `parts`: further files of the one store in a file (`history`, `blocks`, `archival`). A folder holds
-    written_stores.jsonl (with salience_scoring_calls.jsonl, if it is there), or one file an example: the name
-    before the suffixes is the example's id where the file names none, and `<id>.<part>.json` are its further files.
-    Names are compared with ids; none is ever made into a path. Raises InputError as `ingest` and `read_document`.
+    written_stores.jsonl (with salience_scoring_calls.jsonl, if it is there and wanted: `beside`), or one file an
+    example: the name before the suffixes is the example's id where the file names none, and `<id>.<part>.json` are its
+    further files. Names are compared with ids; none is ever made into a path. Raises InputError as `ingest` and
+    `read_document`, and where the salience is of another store.
     """
     path = Path(path)
     if not path.is_dir():
@@ -46,7 +60,7 @@ def read_stores(
     written = _label_file(path, WRITTEN)
     if written is not None:
         found = ingest(_document(written, options), options)
-        salience = _label_file(path, SALIENCE)
+        salience = _label_file(path, SALIENCE) if beside else None
         return found if salience is None else _with_salience(found, read_labels(salience), options)
     return _folder(path, options)
 
@@ -81,7 +95,20 @@ def store_files(path: str | Path) -> list[str]:
 
 
 def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -> list[Ingest]:
-    return [Ingest(with_salience(one.store, given, options.view or "combined"), one.report) for one in found]
+    """The stores as the file rates them; memories that it leaves out are told."""
+    stores = {one.store.instance_id or "": one.store for one in found}
+    refuse_salience_of_another_store(found[0].store.name if found else "", stores, given, options.view)
+    return [_rated(one, salience_of(one.store, given, options.view or DEFAULT_SCOPE), options) for one in found]
+
+
+def _rated(one: Ingest, rated: Rated, options: IngestOptions) -> Ingest:
+    report = replace(one.report, ranked=tuple(dict.fromkeys(["salience", *one.report.ranked])))
+    if rated.unrated:
+        told = f"the first is {rated.unrated[0][0]}; a run refuses them"
+        warnings = {**report.warnings, NO_SALIENCE: (len(rated.unrated), told)}
+        report = replace(report, warnings=dict(sorted(warnings.items())))
+        refuse_if_strict(report, options)
+    return Ingest(with_salience(one.store, rated), report)
 
 
 def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
@@ -198,6 +225,9 @@ def _compared(found: Sequence[Ingest], package: Path | None) -> str:
     matched = match([one.store for one in found], ids, str(package))
     lines = [f"{len(matched.stores)} of {len(ids)} questions of {package} have a store"]
     lines += [f"of no question there: {', '.join(matched.unknown)}"] if matched.unknown else []
+    for question, store in matched.stores.items():
+        users = ", ".join(f"{user}: {count}" for user, count in foreign_users(store, ids).items())
+        lines += [f"memories with the user_id of others in the store of {question} ({users})"] if users else []
     return "; ".join(lines) + "."
 
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError
 from ..package import Package
-from .ingest import Matched, match
+from .ingest import Matched, foreign_users, match
 from .judge import ROW_LEVEL, Judge, Judged, judge_store
-from .labels import UNLABELLED, Labels, coverage_of, with_salience
+from .labels import (
+    DEFAULT_SCOPE,
+    UNLABELLED,
+    Labels,
+    check_coverage,
+    check_salience,
+    coverage_of,
+    refuse_salience_of_another_store,
+    salience_of,
+    with_salience,
+)
 from .model import NO_TEXT, Ingest, IngestReport, Store
 from .union import Labelled
 
@@ -43,20 +53,24 @@ def labelled_stores(
     """The stores that are of a package, labelled; `view`: the view that was read, by which label rows may go.
 
     Examples without a store, stores of no example, and labels too many or too few become notes. Raises InputError
-    naming the store where none is of an example (`ingest.match`) or no label is of a memory, and on wrong label rows.
+    naming the store where none is of an example (`ingest.match`), no label is of a memory, a memory has no salience
+    where there is a file of it, or no row has a text, and on wrong label rows of whatever example.
     """
     matched = match([one.store for one in found], package_ids, f"store {name}")
-    scope = view or "combined"
-    stores, notes, reached = {}, [], False
-    for package_id, store in matched.stores.items():
+    _refuse_without_texts(name, found)
+    scope = view or DEFAULT_SCOPE
+    rated, notes = _rated(name, matched, salience, scope)
+    notes += _unused(name, coverage, "coverage", matched, check_coverage)
+    stores, reached = {}, False
+    for package_id, store in rated.items():
         covered = coverage_of(store, coverage, scope)
-        store = store if salience is None else with_salience(store, salience, scope)
         stores[package_id] = Labelled(store, covered.cells)
         reached |= len(covered.unlabelled) < len({m.memory_id for m in store.memories})
         counts = {
             "cells that stand again": (covered.repeats, None),
             "memories that the store does not hold": (len(covered.stale), _some(covered.stale)),
             UNLABELLED: (len(covered.unlabelled), _some(covered.unlabelled)),
+            "cells of views that were not read": (sum(covered.unread.values()), _some(sorted(covered.unread))),
         }
         notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items()]
     if not reached:
@@ -81,9 +95,9 @@ def judged_stores(
     """
     matched = match([one.store for one in found], packages, f"store {name}")
     _refuse_without_texts(name, found)
-    stores, judged, notes = {}, {}, []
-    for package_id, store in matched.stores.items():
-        store = store if salience is None else with_salience(store, salience, view or "combined")
+    rated, notes = _rated(name, matched, salience, view or DEFAULT_SCOPE)
+    stores, judged = {}, {}
+    for package_id, store in rated.items():
         judged[package_id] = own = judge_store(store, packages[package_id], judge)
         stores[package_id] = Labelled(store, own.coverage)
         notes += [_note(name, package_id, "judge", *count, None) for count in _judge_counts(store, own)]
@@ -96,7 +110,7 @@ def _refuse_without_texts(name: str, found: Sequence[Ingest]) -> None:
     without = sum(one.report.skipped.get(NO_TEXT, 0) for one in found)
     if without and not any(one.store.memories for one in found):
         raise InputError(
-            f"store {name}: its {without} memories have no text, so there is nothing to judge; fill the texts in, or "
+            f"store {name}: its {without} memories have no text, so there is nothing to score; fill the texts in, or "
             f"read another view"
         )
 
@@ -109,7 +123,57 @@ def _judge_counts(store: Store, judged: Judged) -> Iterator[tuple[str, int]]:
     yield "cells judged 1", cells[1.0]
 
 
+def _rated(
+    name: str, matched: Matched, salience: Labels | None, scope: str
+) -> tuple[Mapping[str, Store], list[dict[str, Any]]]:
+    """The matched stores with the salience of the file, if there is one, and what it says too much. InputError where it
+    leaves out a memory: such a one would never be kept, as if it were known to be of no use."""
+    if salience is None:
+        return matched.stores, []
+    refuse_salience_of_another_store(name, matched.stores, salience, scope)
+    rated = {package_id: salience_of(store, salience, scope) for package_id, store in matched.stores.items()}
+    lacking = [f"{_memory(*key)} of example {i}" for i, one in rated.items() for key in one.unrated]
+    if lacking:
+        everything = sum(len(store.memories) for store in matched.stores.values())
+        raise InputError(
+            f"{salience.where}: {len(lacking)} of {everything} memories of store {name} have no salience: "
+            f"{_some(lacking)}; give each a score (0: of no use), or leave the file out"
+        )
+    notes = []
+    for package_id, one in rated.items():
+        counts = {
+            "scores that stand again": (one.repeats, None),
+            "scores of memories that the store does not hold": (len(one.stale), _some(one.stale)),
+            "scores of views that were not read": (sum(one.unread.values()), _some(sorted(one.unread))),
+        }
+        notes += [_note(name, package_id, "labels", what, *count) for what, count in counts.items()]
+    notes += _unused(name, salience, "salience", matched, check_salience)
+    return {i: with_salience(store, rated[i]) for i, store in matched.stores.items()}, notes
+
+
+def _memory(memory_id: str, view: str) -> str:
+    return f"{memory_id} ({view})" if view else memory_id
+
+
+def _unused(
+    name: str, given: Labels, what: str, matched: Matched, check: Callable[[Labels, str], None]
+) -> list[dict[str, Any]]:
+    """Notes on label rows of examples that have no store, or are not of the package; `check`: such rows, as all are."""
+    without, outside = [], []
+    for instance_id in sorted(given.rows.keys() - matched.stores.keys()):
+        check(given, instance_id)
+        (without if instance_id in matched.without else outside).append(instance_id)
+    return [
+        _note(name, "", "labels", f"{what} rows of an example without a store", len(without), _some(without)),
+        _note(name, "", "labels", f"{what} rows of no example", len(outside), _some(outside)),
+    ]
+
+
 def _match_notes(name: str, matched: Matched) -> Iterator[dict[str, Any]]:
+    for package_id, store in matched.stores.items():
+        users = foreign_users(store, (*matched.stores, *matched.without))
+        told = _some([f"{user}: {count}" for user, count in users.items()])
+        yield _note(name, package_id, "warning", "memories of another example's user_id", sum(users.values()), told)
     yield _note(name, "", "package", "example without a store", len(matched.without), _some(matched.without))
     yield _note(name, "", "package", "store of no example", len(matched.unknown), _some(matched.unknown))
 

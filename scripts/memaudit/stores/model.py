@@ -11,6 +11,8 @@ from ..package import TextSize, size_of
 
 # Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
 MAX_PARSED = 48 << 20
+# Characters of an id, whatever it is of. What is longer is a text under the wrong key.
+MAX_ID = 1_000
 MEMORY, TOMBSTONE = "memory", "tombstone"
 # Why a row without a text is skipped.
 NO_TEXT = "no text"
@@ -146,8 +148,8 @@ class IngestOptions:
     format: an adapter's name. name: of the store (the system's, where None). view: one of the adapter's views.
     strict: partial exports and warnings are errors. tombstones: keep memories of that type. instance_id: the
     example that a file with one store belongs to. instance_key: dotted key of a row that holds it. time_key:
-    dotted key of a row that holds its time. as_of: when the export was made (Graphiti). columns: role (text, id,
-    time, group, salience, instance) -> dotted key, for format `generic`. max_bytes: of a file without embeddings.
+    dotted key of a row that holds its time. as_of: when the export was made (Graphiti). columns: role
+    (`generic.ROLES`) -> dotted key, for format `generic`. max_bytes: of a file without embeddings.
     """
 
     format: str | None = None
@@ -161,6 +163,11 @@ class IngestOptions:
     as_of: datetime | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     max_bytes: int = MAX_PARSED
+
+    @property
+    def example_key(self) -> str | None:
+        """Dotted key of a row that names its example, by either way of saying so."""
+        return self.instance_key or self.columns.get("instance")
 
 
 DEFAULT_OPTIONS = IngestOptions()
