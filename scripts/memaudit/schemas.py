@@ -923,10 +923,10 @@ STORE_SUMMARY = _table(
     },
 )
 # Mean losses; largest: the largest of them, of equal ones the first; tied: the others, joined by +; verdict: `largest`,
-# or `undecided` where a judge said what memories cover and drawn labels do not bear it out (agreement: share of the
-# draws that do, tied_draws and unproven_draws: as in STORE_VERDICTS, kappa: of the judge; null under labels);
-# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is
-# of; missing_advice, ...: a sentence each on what to change.
+# `undefined` where the optimum is 0 in every example, or `undecided` where a judge said what memories cover and drawn
+# labels do not bear it out (agreement: share of the draws that do, tied_draws and unproven_draws: as in STORE_VERDICTS,
+# kappa: of the judge; null under labels); verdict_text: the verdict as a sentence; diagnosed: whether the rule is the
+# one that the diagnosis is of; missing_advice, ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
     "store_diagnosis",
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),

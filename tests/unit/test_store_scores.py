@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, memory, score, solve, solved, words
+from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, judged_case, memory, score, solve, solved, words
+from test_check_stores import PLAN
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
@@ -20,8 +21,9 @@ from memaudit.analysis.store_summary import (
     most_lost,
     summarise,
 )
+from memaudit.analysis.store_verdicts import verdict_rows
 from memaudit.check.compare import row_faults
-from memaudit.check.store_means import range_rows
+from memaudit.check.store_means import advice_faults, diagnosis_rows, range_rows
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, TextSize, build
@@ -270,6 +272,34 @@ def test_nothing_lost_is_told_as_such():
     assert row["missing_advice"].startswith(
         "The whole store, without a budget, is worth as much as the optimum within 3"
     )
+
+
+@pytest.mark.parametrize("labels", ["labels", "proxy"])
+def test_where_nothing_can_be_kept_the_verdict_is_undefined(labels):
+    """Within 1 neither a candidate nor a memory fits: the optimum of the union is 0."""
+    made = score(PACKAGE, STORE, [1, 8])
+    verdicts, by_judge = None, "" if labels == "labels" else " by the proxy"
+    if by_judge:
+        one, judged = judged_case()
+        verdicts = verdict_rows([one], judged, made.losses, made.selections, CONSTANTS, CAP1, k=1, draws=5).verdicts
+    told = diagnosis(made.losses, made.scores, Declared("words", labels=labels), verdicts)
+    to_table("store_diagnosis", told)
+    row = told.set_index("budget").loc[1]
+    assert (row["verdict"], row["largest"], row["mean_opt"]) == ("undefined", "nothing", 0)
+    whose = "its labels" if labels == "labels" else "the proxy"
+    assert row["verdict_text"].startswith(
+        f"Undefined: nothing can be kept within 1: the optimum is 0, by {whose} (1 example)."
+    )
+    sentence = "othing can be kept within 1: the optimum is 0."
+    assert all(row[f"{name}_advice"].endswith(sentence) for name in LOSSES)
+    assert told.set_index("budget").loc[8, "verdict"] != "undefined"
+    again = diagnosis_rows(
+        made.scores.to_dict("records"), made.losses.to_dict("records"), replace(PLAN, labels=labels),
+        [] if verdicts is None else verdicts.to_dict("records"),
+    )  # fmt: skip
+    assert [r["verdict_text"] for r in again] == told["verdict_text"].tolist()
+    assert list(advice_faults(told.to_dict("records"), again)) == []
+    assert first_to_change(told, made.scores)["text"].iloc[0] == "at 1: nothing can be kept (the optimum is 0)"
 
 
 # ---- over all budgets

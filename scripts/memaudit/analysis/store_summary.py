@@ -29,6 +29,8 @@ from .store_scores import ALL_VIEWS
 from .store_verdicts import BOUNDS
 
 MOST_LOST = 10
+# The verdict where the optimum is 0 in every example: no writer could keep anything, so nothing is known of the store.
+UNDEFINED = "undefined"
 # The rules that a system could follow, the one that is diagnosed first: its own order, else what matters by its
 # salience (per cost, the protocol's rule, before whatever the cost), else the newest.
 DEPLOYABLE = ("native_order", "salience", "salience_order", "recency")
@@ -116,6 +118,8 @@ def diagnosis(
         named = dict(zip([*_KEY, "rule"], key, strict=True))
         exact, n = means[key], len(part)
         told = _verdict(exact) if verdicts is None else _judged_verdict(judged.get(key), n)
+        if not exact["mean_opt"]:
+            told |= {"verdict": UNDEFINED}
         numbers = {name: float(value) for name, value in exact.items()}
         numbers |= {f"mean_{name}_invalidation": mean(part[f"{name}_invalidation"].to_numpy(float)) for name in LOSSES}
         rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
@@ -123,7 +127,7 @@ def diagnosis(
         rows.append({
             **named, "memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels,
             "diagnosed": named["rule"] == shown, "n": n, "unproven_n": examples - n, **numbers, **told,
-            "verdict_text": _verdict_text(told, named["rule"], n, store.labels),
+            "verdict_text": _verdict_text(told, named, n, store.labels),
             **{f"{name}_advice": text for name, text in advice.items()},
         })  # fmt: skip
     return pd.DataFrame(rows)
@@ -175,11 +179,14 @@ def _causes(told: Mapping[str, object]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} equally"
 
 
-def _verdict_text(told: Mapping[str, object], rule: str, n: int, labels: str) -> str:
+def _verdict_text(told: Mapping[str, object], named: Mapping[str, object], n: int, labels: str) -> str:
     """The verdict as a sentence: kept by which rule, over how many examples, by whose word, and under a judge how sure
     it is."""
+    examples = f"{n} example{'s' if n > 1 else ''}"
+    if told["verdict"] == UNDEFINED:
+        return f"Undefined: {_nothing_fits(named['budget'])}, by {_whose(labels)} ({examples})."
     lost = "nothing" if told["largest"] == NO_LOSS else f"most to {_causes(told)}"
-    lost = f"ept by {CALLED[rule]}, the store loses {lost}, by {_whose(labels)} ({n} example{'s' if n > 1 else ''})"
+    lost = f"ept by {CALLED[named['rule']]}, the store loses {lost}, by {_whose(labels)} ({examples})"
     if told["agreement"] is None:
         return f"K{lost}."
     share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
@@ -193,6 +200,10 @@ def _verdict_text(told: Mapping[str, object], rule: str, n: int, labels: str) ->
         return f"K{lost}: {share}."
     needed = f"{100 * MIN_SHARE:.0f} % and {MIN_KAPPA} are needed"
     return f"Undecided: k{lost}, but {share} ({needed})."
+
+
+def _nothing_fits(budget: int) -> str:
+    return f"nothing can be kept within {budget}: the optimum is 0"
 
 
 def _whose(labels: str) -> str:
@@ -222,6 +233,8 @@ def _advice(
         "size": f"nothing is lost to size within {budget}.",
         "selection": f"nothing is lost to selection within {budget}: no other choice is worth more.",
     }
+    if not optimum:
+        told = dict.fromkeys(LOSSES, f"{_nothing_fits(budget)}.")
     if missing:
         much = f"{missing:.3f} less than the optimum of {optimum:.3f} within {budget} ({_share(missing, optimum)})"
         fix = "write memories that say what the lost units say"
@@ -300,6 +313,8 @@ def _first_text(told: Mapping[str, object]) -> str:
     names = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} and {causes[-1]}"
     if told["verdict"] == UNDECIDED:
         return f"undecided ({names} as judged)"
+    if told["verdict"] == UNDEFINED:
+        return "nothing can be kept (the optimum is 0)"
     if told["verdict"] == NO_LOSS:
         return "nothing is lost"
     return f"{names}{' equally' if len(causes) > 1 else ''} ({', '.join(_FIRST[name] for name in causes)})"

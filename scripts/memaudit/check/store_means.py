@@ -38,6 +38,8 @@ _FIRST = {
     "recency": "newest first",
 }
 _MOST_LOST = 10
+# The verdict where the optimum is 0 in every example.
+_UNDEFINED = "undefined"
 # How sure the verdict on a judged store is.
 _SURE = ("agreement", "draws", "tied_draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -111,6 +113,7 @@ def diagnosis_rows(
         numbers = mean_losses(part)
         cause, _, tied = largest(numbers).partition("+")
         told = {"largest": cause, "tied": tied, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
+        told |= {} if numbers["opt"] else {"verdict": _UNDEFINED}
         row |= {
             "memory_cost": plan.cost_name(row["cost_model"]),
             "labels": plan.labels,
@@ -118,7 +121,7 @@ def diagnosis_rows(
             "n": len(part),
             "unproven_n": len(counted) - len(part),
             **told,
-            "verdict_text": _verdict_text(told, row["rule"], len(part), plan.labels),
+            "verdict_text": _verdict_text(told, row, len(part), plan.labels),
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
         stale = (f"{name}_invalidation" for name in LOSSES)
@@ -126,14 +129,17 @@ def diagnosis_rows(
     return rows
 
 
-def _verdict_text(told: Row, rule: str, n: int, labels: str) -> str:
+def _verdict_text(told: Row, row: Row, n: int, labels: str) -> str:
     """The sentence on a verdict, word by word."""
     causes = "+".join(filter(None, (told["largest"], told["tied"]))).replace("missing", "extraction (missing)")
     *first, last = causes.split("+")
     where = f"{', '.join(first)} and {last} equally" if first else last
     who = "its labels" if labels == "labels" else f"the {labels}"
-    lost = f"kept by {_FIRST[rule]}, the store loses " + ("nothing" if where == NO_LOSS else f"most to {where}")
-    lost += f", by {who} ({n} example" + (")" if n == 1 else "s)")
+    by = f", by {who} ({n} example" + (")" if n == 1 else "s)")
+    if told["verdict"] == _UNDEFINED:
+        return f"Undefined: nothing can be kept within {row['budget']}: the optimum is 0{by}."
+    lost = f"kept by {_FIRST[row['rule']]}, the store loses " + ("nothing" if where == NO_LOSS else f"most to {where}")
+    lost += by
     if told["agreement"] is None:
         return f"K{lost[1:]}."
     sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
@@ -189,7 +195,7 @@ def _advised(row: Row, name: str, least: float) -> list[tuple[float, float]]:
     loses least of those at this budget."""
     loss, stale = row[f"mean_{name}"], row[f"mean_{name}_invalidation"]
     if not loss:
-        return [(row["budget"], 0)]
+        return [(row["budget"], 0)] + [(0, 0)] * (not row["mean_opt"])
     share, budget = (100 * loss / row["mean_opt"], 0.5), (row["budget"], 0)
     numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), *((budget, share) if name == "missing" else (share, budget))]
     numbers += [(stale, 0.0005)] if stale > 0 else []
@@ -237,6 +243,7 @@ def _range(run: Sequence[Row], scored: Sequence[int]) -> Row:
     names = " and ".join(filter(None, (", ".join(causes[:-1]), causes[-1])))
     change = f"{names}{' equally' * (len(causes) > 1)} ({', '.join(_CHANGE.get(c, c) for c in causes)})"
     change = "nothing is lost" if told["verdict"] == NO_LOSS else change
+    change = "nothing can be kept (the optimum is 0)" if told["verdict"] == _UNDEFINED else change
     change = f"undecided ({names} as judged)" if told["verdict"] == UNDECIDED else change
     own = {c: told[c] for c in ("rule", "labels", "verdict", "largest", "tied")}
     ends = {"first_budget": first, "last_budget": last, "budgets": len(run)}

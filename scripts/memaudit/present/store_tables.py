@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from ..analysis.store_summary import UNDEFINED
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from ..stores.labels import UNLABELLED
 from ..stores.pruning import CALLED
@@ -498,7 +499,9 @@ def _with_stale(row, name: str) -> str:
 
 
 def _largest(row) -> str:
-    """The largest loss, or all that are equally large."""
+    """The largest loss, or all that are equally large; none of an optimum of 0."""
+    if row.verdict == UNDEFINED:
+        return MISSING
     names = [LOSS_LABELS.get(name, "None") for name in (row.largest, *filter(None, row.tied.split("+")))]
     return " and ".join([", ".join(names[:-1]), names[-1].lower()] if len(names) > 1 else names)
 
@@ -509,6 +512,8 @@ def _drawn(row) -> str:
 
 
 def _sure(row) -> str:
+    if row.verdict == UNDEFINED:
+        return "Undefined"
     verdict = "Undecided" if row.verdict == UNDECIDED else _largest(row)
     return f"{verdict} ({100 * row.agreement:.0f} %)"
 
