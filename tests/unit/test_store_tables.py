@@ -69,8 +69,8 @@ def test_the_cells_are_the_numbers():
         "all", "First", "At 4: selection (choose better what is kept); at 8: missing (write what the lost units say).",
     ]  # fmt: skip
     assert change.iloc[1].tolist() == [
-        "any", "Missing",
-        "No memory says 2 of the 3 units that count (1.500 of 2.500 of the weight), 0 are said in part: q tea, q gone "
+        "any", "Units",
+        "Of the 3 units that count 2 are said by no memory (1.500 of 2.500 of the weight): q tea, q gone "
         "(table store_units).",
     ]  # fmt: skip
     assert change["Change"].iloc[6] == (
@@ -85,10 +85,42 @@ def test_the_cells_are_the_numbers():
     assert make(SHOWN, "store_lost_units", "talks").sections[1].heading.endswith("B = 8, kept by: newest first")
     unsaid = cells("store_units")
     assert unsaid["Unit"].tolist() == ["tea", "gone"] and unsaid["Text"].tolist() == ["n/a", "no longer red"]
+    assert unsaid[["Covered", "Lacks"]].values.tolist() == [["0.000", "1.000"], ["0.000", "0.500"]]
     held = cells("store_anatomy").set_index(["What", "Which"])["Value"]
     assert held["Share of memories that fit", "B = 4"] == "100.0 %"
     notes = make(SHOWN, "external_denominators", "talks").notes
     assert "Scored examples without a store, left out: 2 of alpha, 2 of zeta." in notes
+
+
+@pytest.mark.parametrize(
+    ("covered", "line", "listed"),
+    [
+        ({"new": 1, "tea": 1, "gone": 1}, "All 3 units that count are said in full.", []),
+        (
+            {"new": 0.5, "tea": 0.75, "gone": 1},
+            "All 3 units that count are said, 2 in part only: q new, q tea (table store_units).",
+            ["new", "tea"],
+        ),
+        (
+            {"new": 0.25, "tea": 0, "gone": 0.5},
+            "Of the 3 units that count 1 is said by no memory (1.000 of 2.500 of the weight): q tea; 2 in part only: "
+            "q new, q gone (table store_units).",
+            ["tea", "new", "gone"],
+        ),
+    ],
+)
+def test_units_said_in_part_are_told_apart_from_those_that_nothing_says(covered, line, listed):
+    units = SHOWN.frames["store_units"]
+    frames = {**SHOWN.frames, "store_units": units.assign(covered=units["unit_id"].map(covered).astype(float))}
+    shown = Results(SHOWN.info, frames)
+    change = make(shown, "store_diagnosis", "talks").sections[1].frame.set_index("Loss")["Change"]
+    assert change["Units"] == line
+    section = make(shown, "store_units", "talks").sections[0]
+    assert section.frame["Unit"].tolist() == listed
+    named = units.assign(unit_id="q::" + units["unit_id"], covered=0.0)
+    frames = {**SHOWN.frames, "store_units": named}
+    change = make(Results(SHOWN.info, frames), "store_diagnosis", "talks").sections[1].frame.set_index("Loss")["Change"]
+    assert ": q::new, q::tea, q::gone (" in change["Units"]
 
 
 def test_intervals_are_shown_of_five_examples_or_more():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 
@@ -40,7 +40,7 @@ LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.items()}
 # Ratio -> the column with its number of examples.
 _COUNTED = {"package_ratio": "package_n", "union_ratio": "n", "joint_ratio": "joint_n"}
-# Units named in the line on what no memory says, and rows a store of the table of them.
+# Units of a kind that are named in the line on what a whole store lacks, and rows a store of the table of them.
 _NAMED_UNITS, _LISTED_UNITS = 5, 20
 
 
@@ -112,7 +112,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         heads += ["Verdict (draws that agree)", "Mean of the draws"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
         told = [*_first_line(results, suite, part)]
-        told += [("any", "Missing", _unsaid_line(results, suite, part["store"].iloc[0]))]
+        told += [("any", "Units", _unsaid_line(results, suite, part["store"].iloc[0]))]
         told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
@@ -169,39 +169,49 @@ def store_lost_units(results: Results, suite: str) -> Document:
 
 @table(has_stores)
 def store_units(results: Results, suite: str) -> Document:
-    """The units that count of which no memory of a store says anything, whatever the budget."""
+    """The units that count of which the memories of a store say nothing, or a part only, whatever the budget."""
     frame = results.natural("store_units", suite)
     sections = []
     for store in results.info.suite(suite).stores:
-        unsaid = _unsaid(frame[frame["store"] == store.name])
+        own = frame[frame["store"] == store.name]
         rows = [
-            (r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _number(r.weight), _plain(r.unit_text))
-            for r in unsaid.head(_LISTED_UNITS).itertuples()
-        ]
-        heading = f"{_heading(store)}, {_unsaid_count(frame[frame['store'] == store.name], unsaid)}"
-        sections.append(Section(heading, _text(["Example", "Unit", "Role", "Weight", "Text"], rows)))
+            (r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _number(r.weight), _number(r.covered),
+             _number(r.lacks), _plain(r.unit_text))
+            for r in _lacking(own).head(_LISTED_UNITS).itertuples()
+        ]  # fmt: skip
+        heads = ["Example", "Unit", "Role", "Weight", "Covered", "Lacks", "Text"]
+        sections.append(Section(f"{_heading(store)}, {_said_count(own)}", _text(heads, rows)))
     notes = (
-        f"Units of weight above 0 that no memory covers, by weight; the first {_LISTED_UNITS} a store (the data have "
-        "all units that count, with what the whole store covers of each).",
+        "Units of weight above 0 that all memories together, whatever the budget, do not cover in full. Covered: by "
+        "the whole store, at most 1. Lacks: of the weight, what is not covered, by which they stand in order; the first "
+        f"{_LISTED_UNITS} a store (the data have all units that count).",
         *_unlabelled_notes(results, suite),
     )
     examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
-    caption = f"What no memory says; suite {suite}, {examples}.{_remarks(results, suite)}"
+    caption = f"What a whole store does not say, or says in part; suite {suite}, {examples}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
 
 
-def _unsaid(own: pd.DataFrame) -> pd.DataFrame:
-    """The units of one store (rows of store_units) that no memory covers, the heaviest first."""
-    order = {"weight": False, "package_id": True, "unit_id": True}
-    return own[own["covered"] == 0].sort_values(list(order), ascending=list(order.values()))
+def _lacking(own: pd.DataFrame) -> pd.DataFrame:
+    """The units of one store (rows of store_units) that are not covered in full, with column `lacks`: how much of the
+    weight is not; that is most first."""
+    lacking = own[own["covered"] < 1].assign(lacks=lambda rows: rows["weight"] * (1 - rows["covered"]))
+    order = {"lacks": False, "package_id": True, "unit_id": True}
+    return lacking.sort_values(list(order), ascending=list(order.values()))
 
 
-def _unsaid_count(own: pd.DataFrame, unsaid: pd.DataFrame) -> str:
-    partly = int(((own["covered"] > 0) & (own["covered"] < 1)).sum())
+def _said_count(own: pd.DataFrame, named: Callable[[pd.DataFrame], str] = lambda units: "") -> str:
+    """How many of the units that count a whole store says in full, in part and not at all; named: rows -> what to add
+    on which they are."""
+    lacking = _lacking(own)
+    unsaid, partly = (lacking[found] for found in (lacking["covered"] == 0, lacking["covered"] > 0))
+    told = [f"{len(partly):,} in part only{named(partly)}"] if len(partly) else []
+    if not len(unsaid):
+        return f"all {len(own):,} units that count are said" + (f", {told[0]}" if told else " in full")
     weights = f"{_number(unsaid['weight'].sum())} of {_number(own['weight'].sum())} of the weight"
-    return (
-        f"no memory says {len(unsaid):,} of the {len(own):,} units that count ({weights}), {partly:,} are said in part"
-    )
+    are = "are" if len(unsaid) > 1 else "is"
+    none = f"of the {len(own):,} units that count {len(unsaid):,} {are} said by no memory ({weights}){named(unsaid)}"
+    return "; ".join([none, *told])
 
 
 def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -216,14 +226,22 @@ def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tu
 
 
 def _unsaid_line(results: Results, suite: str, store: str) -> str:
-    """What a store lacks whatever the budget, with the heaviest units."""
+    """What a store lacks whatever the budget, with the units that it lacks most of."""
     frame = results.natural("store_units", suite)
     own = frame[frame["store"] == store]
-    unsaid = _unsaid(own)
-    named = [f"{r.package_id} {r.unit_id}" for r in unsaid.head(_NAMED_UNITS).itertuples()]
-    more = f" and {len(unsaid) - len(named):,} more" if len(unsaid) > len(named) else ""
-    listed = f": {', '.join(named)}{more} (table store_units)" if named else ""
-    return _said(results, suite, store, f"{_unsaid_count(own, unsaid)}{listed}.")
+    listed = " (table store_units)" if len(_lacking(own)) else ""
+    return _said(results, suite, store, f"{_said_count(own, _named_units)}{listed}.")
+
+
+def _named_units(units: pd.DataFrame) -> str:
+    named = [_unit_name(r.package_id, r.unit_id) for r in units.head(_NAMED_UNITS).itertuples()]
+    more = f" and {len(units) - len(named):,} more" if len(units) > len(named) else ""
+    return f": {', '.join(named)}{more}"
+
+
+def _unit_name(package_id: str, unit_id: str) -> str:
+    """The id of a unit, with its example where that is not in it."""
+    return unit_id if package_id in unit_id else f"{package_id} {unit_id}"
 
 
 def _said(results: Results, suite: str, store: str, text: str) -> str:
