@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
-from ..analysis.store_summary import UNDEFINED
+from ..analysis.store_summary import MIN_EXAMPLES, UNDEFINED, undecided_between
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from ..stores.labels import UNLABELLED
 from ..stores.pruning import CALLED
@@ -17,8 +17,7 @@ from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
 from .tables import MISSING, Document, Section
 
 _FRAME = "store_summary"
-# An interval of fewer examples says little, whatever its width: it is not shown (the data have it, with n).
-MIN_EXAMPLES = 5
+# An interval of fewer than MIN_EXAMPLES says little, whatever its width: it is not shown (the data have it, with n).
 _CI = f"[low, high]: 95 % percentile bootstrap interval of the mean; not shown of fewer than {MIN_EXAMPLES} examples."
 _UNION = (
     "Package ratio: F / OPT of the package (above 1 where memories cover what no candidate does). Union ratio: F / OPT "
@@ -26,15 +25,27 @@ _UNION = (
 )
 _JOINT = "Joint ratio: F / OPT of the package and the memories of all compared stores: one denominator for all of them."
 _COUNTS = (
-    "Undefined (package / union): examples without a ratio as that OPT is 0. Empty: examples whose store is empty; "
-    "they count as 0."
+    "F: the mean value of what was kept, over all examples that count. OPT: the value of the optimum. Undefined "
+    "(package / union): examples without a ratio as that OPT is 0. Empty: examples whose store is empty; they count as "
+    "0."
 )
+_ALL_OR_NOTHING = "All or nothing: the whole store where it fits within B, else nothing."
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
     f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, where the judge's kappa (the lower of its "
     f"two) is below {MIN_KAPPA}, or where the draws lean: their mean losses, or a step as long the other way, put "
-    "another one ahead. A draw whose largest losses tie agrees only with a verdict that is the same tie. On stores "
-    "with labels the draws found too much missing (docs/stores.md, Calibration)."
+    "another one ahead. Undecided between two: the loss that is the largest as judged, and the one that these draws "
+    "put in its place. A draw whose largest losses tie agrees only with a verdict that is the same tie. On stores with "
+    "labels the draws found too much missing (docs/stores.md, Calibration). All this is about what the memories cover, "
+    "not about other examples."
+)
+_STALE = (
+    "(stale x): the part in invalidation units, which say that something no longer holds, by the selections reported; "
+    "it is negative where the optimum gives such a unit up for something worth more."
+)
+_LOSS_CI = (
+    "[low, high]: 95 % percentile bootstrap interval of the mean loss over examples: how far it would differ on others "
+    f"like these, by the same labels; not shown of fewer than {MIN_EXAMPLES} examples, nor of losses of 0."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.items()}
@@ -72,7 +83,7 @@ def external_denominators(results: Results, suite: str) -> Document:
             (
                 _rule(r),
                 r.budget,
-                r.n,
+                " / ".join(f"{getattr(r, _COUNTED[name]):,}" for name in ratios.values()),
                 _number(r.mean_value),
                 *(_interval(r, name) for name in ratios.values()),
                 f"{r.package_undefined_n} / {r.union_undefined_n}",
@@ -82,10 +93,11 @@ def external_denominators(results: Results, suite: str) -> Document:
         ]
         heads = ["Kept by", "B", "n", "F", *ratios, "Undefined", "Empty"]
         sections.append(Section(heading, _text(heads, rows)))
-    notes = [_UNION, _COUNTS, _CI, *([_JOINT] if compared else [])]
+    notes = [_UNION, _counted(ratios), _COUNTS, _CI, *([_JOINT] if compared else []), _ALL_OR_NOTHING]
     notes += _joint_notes(results, suite, frame)
     notes += [*_counts_notes(frame), *_unlabelled_notes(results, suite)]
-    return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
+    caption = _ratio_caption(results, suite, "Exported stores", frame, list(ratios.values()))
+    return Document(caption, frame, tuple(sections), tuple(notes))
 
 
 @table(has_stores)
@@ -116,17 +128,20 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
-            for label, name in (("Verdict", "verdict_text"), *((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS))
+            for label, name in (("Verdict", "verdict_text"), *_advised(r))
         ]
         kept = f" (kept by: {CALLED[part[part['diagnosed']]['rule'].iloc[0]]})" if part["diagnosed"].any() else ""
         sections.append(Section(f"{heading}: what to change{kept}", _text(["B", "Loss", "Change"], told)))
     notes = (
         "Missing: what the whole store, without a budget, is worth less than OPT of the union. Size: what its best "
         "subset within B is worth less than the whole store, or than that OPT if it is less. Selection: what was kept "
-        "is worth less than the best subset. The three sum to OPT of the union - F. Means over examples with both "
-        "optima proven.",
-        "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
-        "reported; it is negative where the optimum gives such a unit up for something worth more.",
+        "is worth less than the best subset. The three sum to OPT of the union - F. OPT of the union: the most that "
+        "any choice within B out of the package's candidates and the store's memories is worth. F: what was kept is "
+        "worth. Both in weight of the units covered. Means over examples with both optima proven.",
+        "k: how many candidates of one group a choice may have (each memory is a group of its own). h: how a unit's "
+        "worth grows with its coverage; under cap1 in proportion, up to its weight.",
+        *([_STALE] if _has_stale(frame) else []),
+        _LOSS_CI,
         "First: the largest loss, which is what to change first, by ranges of the budgets that were scored (between "
         "these nothing is known, nor above the largest).",
         *([_VERDICT] if frame["agreement"].notna().any() else []),
@@ -183,8 +198,8 @@ def store_units(results: Results, suite: str) -> Document:
         sections.append(Section(f"{_heading(store)}, {_said_count(own)}", _text(heads, rows)))
     notes = (
         "Units of weight above 0 that all memories together, whatever the budget, do not cover in full. Covered: by "
-        "the whole store, at most 1. Lacks: of the weight, what is not covered, by which they stand in order; the first "
-        f"{_LISTED_UNITS} a store (the data have all units that count).",
+        "the whole store, at most 1. Lacks: of the weight, what is not covered, by which they stand in order; the "
+        f"first {_LISTED_UNITS} a store (the data have all units that count).",
         *_unlabelled_notes(results, suite),
     )
     examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
@@ -214,6 +229,11 @@ def _said_count(own: pd.DataFrame, named: Callable[[pd.DataFrame], str] = lambda
     return "; ".join([none, *told])
 
 
+def _advised(row) -> Iterator[tuple[str, str]]:
+    """(label, column) of the advice on what is lost; that nothing is lost stands in the table above."""
+    yield from ((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS if getattr(row, f"mean_{n}"))
+
+
 def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
     """What to change first over all budgets, in the setting of `part` (rows of store_diagnosis)."""
     frame = results.natural("store_ranges", suite)
@@ -222,7 +242,8 @@ def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tu
         frame = frame[frame[name] == here[name]]
     if len(frame):
         line = "; ".join(frame.sort_values("first_budget")["text"])
-        yield "all", "First", _said(results, suite, here["store"], f"{line}.")
+        few = " So few examples say nothing about others." if part["n"].max() < MIN_EXAMPLES else ""
+        yield "all", "First", _said(results, suite, here["store"], f"{line}.{few}")
 
 
 def _unsaid_line(results: Results, suite: str, store: str) -> str:
@@ -289,10 +310,15 @@ def store_costs(results: Results, suite: str) -> Document:
             costs = own.drop_duplicates("cost_model").set_index("cost_model")["memory_cost"]
             heads = [m if costs[m] == m else f"{m}, memories {costs[m]}" for m in models]
             sections.append(Section(_heading(store, k, saturation), _text(["Kept by", "Budget", *heads], rows)))
-    notes = ["Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost."]
+    notes = [
+        "Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost.",
+        "n = union (package): over how many examples the means are, where these are not all that have a store; in the "
+        "others that optimum is 0, or not proven. Means over different examples do not compare.",
+        _ALL_OR_NOTHING,
+    ]
     if (frame["memory_cost"] != frame["cost_model"]).any():
         notes.append(_MIXED)
-    caption = _caption(results, suite, "Exported stores by cost model", frame)
+    caption = _ratio_caption(results, suite, "Exported stores by cost model", frame, ["union_ratio", "package_ratio"])
     return Document(caption, frame, tuple(sections), tuple(notes))
 
 
@@ -426,10 +452,27 @@ def _remarks(results: Results, suite: str) -> str:
 
 
 def _caption(results: Results, suite: str, what: str, frame: pd.DataFrame) -> str:
-    counts = frame["examples"] if "examples" in frame else frame["n"]
-    low, high = (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
-    n = _count(low, "example") if low == high else f"{low:,} to {_count(high, 'example')}"
-    return f"{what}; suite {suite}, n = {n} a row.{_remarks(results, suite)}"
+    return f"{what}; suite {suite}, n = {_span(frame[['n']])} a row.{_remarks(results, suite)}"
+
+
+def _ratio_caption(results: Results, suite: str, what: str, frame: pd.DataFrame, ratios: Sequence[str]) -> str:
+    """The caption of a table of mean ratios: each is over the examples that have one."""
+    n, held = _span(frame[[_COUNTED[name] for name in ratios]]), _span(frame[["examples"]])
+    return f"{what}; suite {suite}, n = {n} a ratio, of {held} with a store.{_remarks(results, suite)}"
+
+
+def _span(counts: pd.DataFrame) -> str:
+    """The least and the largest of the counts, in words."""
+    low, high = (int(counts.min(axis=None)), int(counts.max(axis=None))) if len(counts) else (0, 0)
+    return _count(low, "example") if low == high else f"{low:,} to {_count(high, 'example')}"
+
+
+def _counted(ratios: Sequence[str]) -> str:
+    named = " / ".join(name.split()[0].lower() for name in ratios)
+    return (
+        f"n ({named}): the examples that have that ratio, and over which its mean is. Means over different examples do "
+        "not compare."
+    )
 
 
 def _count(n: int, what: str) -> str:
@@ -513,7 +556,14 @@ def _label(view: str, rule: str) -> str:
 
 def _with_stale(row, name: str) -> str:
     loss, stale = getattr(row, f"mean_{name}"), getattr(row, f"mean_{name}_invalidation")
-    return _number(loss) + (f" (stale {_number(stale)})" if stale else "")
+    interval = ""
+    if row.n >= MIN_EXAMPLES and loss:
+        interval = f" [{', '.join(_number(getattr(row, f'mean_{name}_{end}')) for end in ('low', 'high'))}]"
+    return _number(loss) + interval + (f" (stale {_number(stale)})" if stale else "")
+
+
+def _has_stale(frame: pd.DataFrame) -> bool:
+    return bool((frame[[f"mean_{name}_invalidation" for name in LOSS_LABELS]] != 0).any(axis=None))
 
 
 def _largest(row) -> str:
@@ -532,8 +582,12 @@ def _drawn(row) -> str:
 def _sure(row) -> str:
     if row.verdict == UNDEFINED:
         return "Undefined"
-    verdict = "Undecided" if row.verdict == UNDECIDED else _largest(row)
-    return f"{verdict} ({100 * row.agreement:.0f} %)"
+    share = f"{100 * row.agreement:.0f} %"
+    if row.verdict != UNDECIDED:
+        return f"{_largest(row)} ({share})"
+    names = [LOSS_LABELS.get(name, "None") for name in undecided_between(row._asdict())]
+    between = f": {' or '.join(map(str.lower, names))}" if len(names) > 1 else ""
+    return f"Undecided{between} ({share}{', draws lean' if row.leans else ''})"
 
 
 def _by_budget(name: str) -> tuple[int, str]:
@@ -547,7 +601,8 @@ def _share(row) -> str:
 
 
 def _two(row) -> str:
-    return f"{_number(row.union_ratio)} ({_number(row.package_ratio)})"
+    counts = f", n = {row.n:,} ({row.package_n:,})" if {row.n, row.package_n} != {row.examples} else ""
+    return f"{_number(row.union_ratio)} ({_number(row.package_ratio)}){counts}"
 
 
 def _plain(text: str | None) -> str:
