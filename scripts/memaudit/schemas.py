@@ -976,11 +976,13 @@ STORE_RANGES = _table(
         **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "rival", "text"), _str),
     },
 )
-# What a store holds: `what` is measured, by `name`.
+# What a store holds: `what` is measured, by `name`; detail: of what the export was told of, where (the example and what
+# was said there, or the first of several examples).
 STORE_ANATOMY = _table(
     "store_anatomy",
     ("suite", "store", "cost_model", "what", "name"),
     {**_STORE, "labels": _str, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+    {"detail": _str},
 )
 # What the whole store, without a budget, covers of each unit that counts (weight above 0): in [0, 1]. Examples as in
 # the means: empty stores that skip_empty leaves out are not among them.

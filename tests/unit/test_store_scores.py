@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, judged_case, memory, score, solve, solved, words
-from test_check_stores import PLAN
+from test_check_stores import PLAN, rows_of
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
@@ -23,7 +23,7 @@ from memaudit.analysis.store_summary import (
 )
 from memaudit.analysis.store_verdicts import verdict_rows
 from memaudit.check.compare import row_faults
-from memaudit.check.store_means import advice_faults, diagnosis_rows, range_rows
+from memaudit.check.store_means import advice_faults, anatomy_rows, diagnosis_rows, range_rows
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, TextSize, build
@@ -548,10 +548,34 @@ def test_labels_of_another_store_or_package_are_refused():
 
 
 def test_anatomy_counts_what_the_store_holds():
-    none = pd.DataFrame(columns=["what", "name", "count", "detail"])
+    none = pd.DataFrame(columns=["instance_id", "what", "name", "count", "detail"])
     made = anatomy("talks", "s", {"q": STORE}, none, {"words": words}, {"words": [3]}, {"q": ["gone"]})
     to_table("store_anatomy", made)
     found = made.set_index(["what", "name"])["value"]
     assert found["memories", "in all"] == 2 and found["share of memories that fit", "B = 3"] == 0.5
     assert found["validity coverage", "invalidation units"] == 1
     assert found["validity coverage", "covered by the whole store"] == 0
+
+
+def test_anatomy_says_where_an_export_is_odd():
+    told = [
+        ("", "package", "store of no example", 1, "q7"), ("", "package", "example without a store", 2, "r, t"),
+        ("q", "warning", "several users", 3, "'a': 1, 'b': 2"), ("q", "skipped", "no text", 3, None),
+        ("r", "skipped", "no text", 4, None), ("q", "count", "kept", 2, None), ("r", "count", "kept", 0, None),
+        *((i, "skipped", "history: ADD", 1, None) for i in ("w", "v", "q", "r")),
+    ]  # fmt: skip
+    rows = [dict(zip(("instance_id", "what", "name", "count", "detail"), one, strict=True)) for one in told]
+    stores = {"q": STORE, "r": Labelled(Store("s", "mem0", "r", ()))}
+    made = anatomy("talks", "s", stores, pd.DataFrame(rows), {}, {}, {"q": [], "r": []})
+    found = made.set_index(["what", "name"])[["value", "detail"]].T.to_dict("list")
+    assert found["examples", "store of no example"] == [1, "q7"]
+    assert found["examples", "with an empty store"] == [1, "r"]
+    assert found["warning", "several users"] == [3, "q: 'a': 1, 'b': 2"]
+    assert found["skipped", "no text"] == [7, "q, r"]
+    assert found["skipped", "history: ADD"] == [4, "q, r, v and 1 more"]
+    assert found["rows", "kept"][0] == 2 and pd.isna(found["rows", "kept"][1])
+    memories = {i: rows_of(one) for i, one in stores.items()}
+    covered = {i: {u: [v] for u, v in one.coverage.get(("m1", ""), {}).items()} for i, one in stores.items()}
+    again = list(anatomy_rows(memories, rows, covered, {"q": [], "r": []}, {}, PLAN))
+    own = [row | {"suite": "talks", "store": "s"} for row in again]
+    assert list(row_faults(to_table("store_anatomy", made), own, TABLES["store_anatomy"].key)) == []

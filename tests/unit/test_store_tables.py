@@ -67,18 +67,19 @@ def test_the_cells_are_the_numbers():
     assert told.loc["4", "Largest loss"] == "Selection"
     change = cells("store_diagnosis", 1)
     # Of each budget the verdict and the advice on what is lost; the first three lines are of all budgets.
-    assert change["Loss"].tolist() == ["First", "Units", "Verdict", "Selection", "Verdict", "Missing"]
+    assert change["Loss"].tolist() == ["First", "Export", "Units", "Verdict", "Selection", "Verdict", "Missing"]
     assert change["Change"].str.contains("60 %").any()
     assert change.iloc[0].tolist() == [
         "all", "First", "At 4: selection (choose better what is kept); at 8: missing (write what the lost units say). "
         "So few examples say nothing about others.",
     ]  # fmt: skip
-    assert change.iloc[1].tolist() == [
+    assert change.iloc[1].tolist() == ["any", "Export", "The export: 1 store of scored examples; nothing odd."]
+    assert change.iloc[2].tolist() == [
         "any", "Units",
         "Of the 3 units that count 2 are said by no memory (1.500 of 2.500 of the weight): q tea, q gone "
         "(table store_units).",
     ]  # fmt: skip
-    assert change["Change"].iloc[4] == (
+    assert change["Change"].iloc[5] == (
         "Kept by newest first, the store loses most to extraction (missing), by its labels (1 example). So few "
         "examples say nothing about others."
     )
@@ -129,6 +130,28 @@ def test_units_said_in_part_are_told_apart_from_those_that_nothing_says(covered,
     frames = {**SHOWN.frames, "store_units": named}
     change = make(Results(SHOWN.info, frames), "store_diagnosis", "talks").sections[1].frame.set_index("Loss")["Change"]
     assert ": q::new, q::tea, q::gone (" in change["Units"]
+
+
+def test_what_is_odd_in_an_export_stands_under_its_diagnosis_once():
+    both = results(StoreInfo("zeta"), StoreInfo("alpha"), settings=(WORDS, Setting("bytes")))
+    frames = store_frames.frames("talks", both.info.suite("talks").stores, (WORDS, Setting("bytes")))
+    held = frames["store_anatomy"]
+    odd = [
+        ("examples", "store of no example", 1, "0bb5"), ("examples", "example without a store", 76, "r, t"),
+        ("skipped", "no text", 7, "q, r"), ("warning", "several users", 3, "q: 'a': 1, 'b': 2"),
+        ("partial", "a page with a next one", 1, "q"), ("labels", "coverage rows of no example", 2, "v"),
+    ]  # fmt: skip
+    rows = [
+        held.query("store == 'zeta'").head(1).assign(what=a, name=b, value=float(n), detail=d) for a, b, n, d in odd
+    ]
+    shown = Results(both.info, {**frames, "store_anatomy": pd.concat([held, *rows])})
+    changes = [section.frame for section in make(shown, "store_diagnosis", "talks").sections[1::2]]
+    assert [(change["Loss"] == "Export").sum() for change in changes] == [1, 0, 1, 0]
+    assert changes[0].set_index("Loss").loc["Export", "Change"] == (
+        "The export: 1 store of scored examples; 1 of no example (0bb5); 7 rows skipped, no text (q, r); partial, a "
+        "page with a next one (q); several users, 3 (q: 'a': 1, 'b': 2); 2 coverage rows of no example (v)."
+    )
+    assert "nothing odd" in changes[2].set_index("Loss").loc["Export", "Change"]
 
 
 def test_intervals_are_shown_of_five_examples_or_more():
@@ -284,7 +307,7 @@ def test_a_judged_diagnosis_says_how_sure_it_is():
         tie = f", the largest losses tie in {n:.0f}" if n else ""
         assert re.search(rf"of 20 label draws agree( \(80 % are needed\))?{tie}; kappa {kappa:.2f}", text)
     assert any("A draw whose largest losses tie agrees only" in note for note in document.notes)
-    assert told["Change"].str.contains("[Bb]y the proxy").all()
+    assert told[told["Loss"] != "Export"]["Change"].str.contains("[Bb]y the proxy").all()
     assert any("undecided below 80 %" in note for note in document.notes)
 
 

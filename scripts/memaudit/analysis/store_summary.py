@@ -459,21 +459,21 @@ def anatomy(
     """
     rows: list[dict] = []
 
-    def add(what: str, name: str, value: float, cost_model: str = "") -> None:
+    def add(what: str, name: str, value: float, cost_model: str = "", detail: str | None = None) -> None:
         own = {"suite": suite, "store": store, "labels": labels, "cost_model": cost_model}
-        rows.append({**own, "what": what, "name": name, "value": value})
+        rows.append({**own, "what": what, "name": name, "value": value, "detail": detail})
 
     sizes = [len(one.store.memories) for one in stores.values()]
     memories = [memory for one in stores.values() for memory in one.store.memories]
     for name, value in _spread(sizes):
         add("memories per example", name, value)
     add("examples", "with a store", len(stores))
-    add("examples", "with an empty store", sum(size == 0 for size in sizes))
-    for note in ingest[ingest["what"] == "package"].itertuples():
-        add("examples", note.name, note.count)
-    for what in ("count", "skipped", "warning", "partial", "labels", "judge"):
-        for name, count in ingest[ingest["what"] == what].groupby("name")["count"].sum().items():
-            add({"count": "rows"}.get(what, what), name, count)
+    empty = [i for i, one in sorted(stores.items()) if not one.store.memories]
+    add("examples", "with an empty store", len(empty), detail=_some_of(empty))
+    for what in (*_COUNTED, *_TOLD):
+        for name, own in ingest[ingest["what"] == what].groupby("name"):
+            detail = _told_of(own) if what in _TOLD else None
+            add({"count": "rows", "package": "examples"}.get(what, what), name, own["count"].sum(), detail=detail)
     for name in sorted(set(ingest[ingest["what"] == "format"]["name"])):
         add("format", name, 1)
     add("memories", "in all", len(memories))
@@ -495,6 +495,25 @@ def anatomy(
             whole = [sum(cost(m.whole_size) for m in one.store.memories) <= budget for one in stores.values()]
             add("share of stores that fit", f"B = {budget}", sum(whole) / len(whole), cost_model)
     return pd.DataFrame(rows)
+
+
+# Counts of table ingest, and what it tells of an export, each time with where.
+_COUNTED = ("count", "judge")
+_TOLD = ("package", "skipped", "warning", "partial", "labels")
+_SHOWN_EXAMPLES = 3
+
+
+def _told_of(rows: pd.DataFrame) -> str | None:
+    """Where rows of table ingest of one name are from: of one its example and detail, of several the examples."""
+    if len(rows) == 1:
+        (row,) = rows.itertuples()
+        return ": ".join(filter(None, [row.instance_id, row.detail if pd.notna(row.detail) else None])) or None
+    return _some_of(sorted(rows["instance_id"]))
+
+
+def _some_of(ids: Sequence[str]) -> str | None:
+    more = f" and {len(ids) - _SHOWN_EXAMPLES} more" if len(ids) > _SHOWN_EXAMPLES else ""
+    return f"{', '.join(ids[:_SHOWN_EXAMPLES])}{more}" if ids else None
 
 
 def _spread(values: Sequence[int]) -> Iterator[tuple[str, float]]:

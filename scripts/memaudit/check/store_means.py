@@ -348,21 +348,27 @@ def anatomy_rows(
     """Rows of store_anatomy. stores: of every example that has one; covered: example -> unit -> coverage by each
     memory; invalidation: example -> invalidation units; budgets: by cost model."""
     memories = [memory for own in stores.values() for memory in own]
-    parts: list[tuple[str, str, str, float | None]] = []
+    parts: list[tuple[str, str, str, float | None, str | None]] = []
 
-    def add(what: str, values: Mapping[str, float | None], cost_model: str = "") -> None:
-        parts.extend((what, name, cost_model, value) for name, value in values.items())
+    def add(what: str, values: Mapping[str, float | None], cost_model: str = "", detail: str | None = None) -> None:
+        parts.extend((what, name, cost_model, value, detail) for name, value in values.items())
 
     add("memories per example", _spread([len(own) for own in stores.values()]))
-    add("examples", {"with a store": len(stores), "with an empty store": sum(not own for own in stores.values())})
-    told = Counter()
-    for row in ingest:
-        told[row["what"], row["name"]] += row["count"]
-    for (what, name), count in told.items():
+    empty = sorted(i for i, own in stores.items() if not own)
+    add("examples", {"with a store": len(stores)})
+    add("examples", {"with an empty store": len(empty)}, detail=_first_three(empty))
+    for (what, name), rows in _grouped(ingest, "what", "name").items():
+        count = sum(row["count"] for row in rows)
         if what == "format":
             add(what, {name: 1})
-        elif what in ("count", "skipped", "warning", "partial", "labels", "judge", "package"):
-            add({"count": "rows", "package": "examples"}.get(what, what), {name: count})
+        elif what in ("count", "judge"):
+            add({"count": "rows"}.get(what, what), {name: count})
+        elif what in ("skipped", "warning", "partial", "labels", "package"):
+            where = sorted(row["instance_id"] for row in rows)
+            one = ": ".join(filter(None, (where[0], rows[0]["detail"]))) or None
+            add(
+                {"package": "examples"}.get(what, what), {name: count}, detail=_first_three(where) if where[1:] else one
+            )
     tombstones = sum(memory.representation_type == "tombstone" for memory in memories)
     add("memories", {"in all": len(memories), "tombstones": tombstones})
     add("representation", Counter(memory.representation_type for memory in memories))
@@ -379,8 +385,15 @@ def anatomy_rows(
                 add("share of memories that fit", {f"B = {b}": sum(c <= b for c in flat) / len(flat)}, cost_model)
             whole = sum(sum(own) <= b for own in costs.values()) / len(costs)
             add("share of stores that fit", {f"B = {b}": whole}, cost_model)
-    for what, name, cost_model, value in parts:
-        yield {"labels": plan.labels, "cost_model": cost_model, "what": what, "name": name, "value": value}
+    for what, name, cost_model, value, detail in parts:
+        row = {"labels": plan.labels, "cost_model": cost_model, "what": what, "name": name, "value": value}
+        yield row | {"detail": detail}
+
+
+def _first_three(ids: Sequence[str]) -> str | None:
+    if not ids:
+        return None
+    return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
 
 
 def _spread(values: Sequence[int]) -> dict[str, float]:

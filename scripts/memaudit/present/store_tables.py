@@ -104,7 +104,7 @@ def external_denominators(results: Results, suite: str) -> Document:
 def store_diagnosis(results: Results, suite: str) -> Document:
     """What a store loses against the optimum of its union, and what to change."""
     frame = results.natural("store_diagnosis", suite)
-    sections = []
+    sections, exports = [], {}
     for heading, part in _by_store(results, suite, frame):
         judged = part["agreement"].notna().any()
         rows = [
@@ -123,8 +123,12 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
         heads += ["Verdict (draws that agree)", "Mean of the draws"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
+        store = part["store"].iloc[0]
         told = [*_first_line(results, suite, part)]
-        told += [("any", "Units", _unsaid_line(results, suite, part["store"].iloc[0]))]
+        if store not in exports:
+            exports[store] = _export_line(results, suite, store)
+            told.append(("any", "Export", exports[store]))
+        told += [("any", "Units", _unsaid_line(results, suite, store))]
         told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
@@ -246,6 +250,31 @@ def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tu
         yield "all", "First", _said(results, suite, here["store"], f"{line}.{few}")
 
 
+# What is told of an export, as rows of store_anatomy: (what, name; None: any) -> how, by value and name.
+_ODD = {
+    ("examples", "with an empty store"): "{n} empty",
+    ("examples", "store of no example"): "{n} of no example",
+    ("skipped", None): "{n} rows skipped, {name}",
+    ("partial", None): "partial, {name}",
+    ("warning", None): "{name}, {n}",
+    ("labels", None): "{n} {name}",
+}
+
+
+def _export_line(results: Results, suite: str, store: str) -> str:
+    """What is odd in the export of a store, each with where; a diagnosis is no better than its export."""
+    frame = results.natural("store_anatomy", suite)
+    own = frame[frame["store"] == store]
+    held = int(own[own["what"].eq("examples") & own["name"].eq("with a store")]["value"].sum())
+    odd = []
+    for (what, name), form in _ODD.items():
+        rows = own[own["what"].eq(what) & (own["name"].eq(name) if name else True) & own["value"].gt(0)]
+        for r in rows.itertuples():
+            where = "" if pd.isna(r.detail) else f" ({_plain(r.detail)})"
+            odd.append(form.format(n=f"{r.value:,.0f}", name=r.name) + where)
+    return f"The export: {_count(held, 'store')} of scored examples; {'; '.join(odd) or 'nothing odd'}."
+
+
 def _unsaid_line(results: Results, suite: str, store: str) -> str:
     """What a store lacks whatever the budget, with the units that it lacks most of."""
     frame = results.natural("store_units", suite)
@@ -279,10 +308,10 @@ def store_anatomy(results: Results, suite: str) -> Document:
     for store in results.info.suite(suite).stores:
         part = frame[frame["store"] == store.name]
         rows = [
-            (style.prettify(r.what), r.name, r.cost_model or MISSING, _share(r))
+            (style.prettify(r.what), r.name, r.cost_model or MISSING, _share(r), _plain(r.detail))
             for r in sorted(part.itertuples(), key=lambda r: (r.cost_model, r.what, *_by_budget(r.name)))
         ]  # fmt: skip
-        sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value"], rows)))
+        sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value", "Where"], rows)))
     stores = len(results.info.suite(suite).stores)
     caption = f"Anatomy of exported stores; suite {suite}, n = {_count(stores, 'store')}.{_remarks(results, suite)}"
     notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
