@@ -264,6 +264,23 @@ def test_the_figure_shows_kept_beside_keepable():
     assert "demonstration" in figure.axes[1].get_title(loc="left") + figure.axes[1].get_title()
 
 
+def test_the_figure_tells_no_ratio_from_a_ratio_of_0_and_names_its_costs():
+    both = results(StoreInfo("zeta"), settings=(WORDS, Setting("bytes")))
+    frames = store_frames.frames("talks", both.info.suite("talks").stores, (WORDS, Setting("bytes")), budgets=(1, 4, 8))
+    axes = draw(Results(both.info, frames), "store_diagnostic", "talks").axes[0]
+    written = [(round(text.xy[0], 1), text.get_text()) for text in axes.texts]
+    # Within 1 nothing fits; within 4 newest first keeps nothing of worth.
+    assert sorted(written) == [(-0.2, "no ratio"), (0.2, "no ratio"), (1.2, "0")]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1\nn = 0", "4", "8"]
+    figure = draw(Results(both.info, frames), "store_diagnostic", "talks")
+    assert "Of the cost models words, bytes the first that a store has is shown" in shown_note(figure)
+    assert "cost models" not in shown_note(draw(SHOWN, "store_diagnostic", "talks"))
+
+
+def shown_note(figure):
+    return " ".join(figure.legends[0].get_title().get_text().split())
+
+
 def test_nothing_to_draw_where_no_ratio_is_defined():
     frames = dict(SHOWN.frames)
     frames["store_summary"] = frames["store_summary"].assign(union_ratio=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from . import style
@@ -11,6 +13,7 @@ from .results import NothingToShow, Results
 from .store_tables import MIN_EXAMPLES, RULE_LABELS, cost_text, demonstrations, has_stores, judgements
 
 _UPPER = "upper_exact"
+_NO_RATIO = "no ratio"
 _COLOURS = {"upper": style.SKY, "kept": style.BLUE}
 
 
@@ -41,7 +44,12 @@ def store_diagnostic(results: Results, suite: str):
             ax.bar(x, own["union_ratio"], width=0.38, color=_COLOURS[side])
             low, high = (own[f"union_ratio_{end}"].where(own["n"] >= MIN_EXAMPLES) for end in ("low", "high"))
             ax.vlines(x, low, high, color=style.DARK_GREY, linewidth=0.8)
-        ax.set_xticks(range(len(budgets)), [str(b) for b in budgets])
+            _without_height(ax, x, own["union_ratio"])
+        fewest = part[part["rule"].isin([_UPPER, rule])].groupby("budget")["n"].min()
+        most = part["examples"].max()
+        few = {b: f"\nn = {n:,}" for b, n in fewest.items() if n < most}
+        ax.set_xticks(range(len(budgets)), [f"{b}{few.get(b, '')}" for b in budgets])
+        ax.set_xlim(-0.6, len(budgets) - 0.4)
         ax.set_ylim(0, 1.04)
         ax.grid(axis="y")
         shown = " (demonstration)" if store.demonstration else ""
@@ -56,14 +64,35 @@ def store_diagnostic(results: Results, suite: str):
     handles = [Patch(color=_COLOURS[side], label=name) for side, name in names.items()]
     fig.legend(handles=handles, loc="outside lower left", ncols=2)
     n = int(max(part["examples"].max() for _, part in parts))
-    title(fig, results, suite, "Exported stores: kept and keepable", f"n = {n} examples at most", of_setting=False)
+    examples = f"n = {n} example{'s' * (n != 1)}"
+    title(fig, results, suite, "Exported stores: kept and keepable", f"{examples} or fewer", of_setting=False)
     note(fig, [
-        "Both bars low: the store lacks what matters, or holds it in memories above B. A high one beside a low one: "
-        f"what was kept is ill chosen. Lines: 95 % interval of the mean (of {MIN_EXAMPLES} examples or more). Each "
-        "store has a denominator of its own.",
-        *(text for text in (demonstrations(results, suite), judgements(results, suite)) if text),
+        "Both bars low: the store lacks what matters, or holds it only in memories that are too long for B (table "
+        "store_diagnosis tells these apart). A high one beside a low one: what was kept is ill chosen. Lines: 95 % "
+        f"interval of the mean (of {MIN_EXAMPLES} examples or more). Each store has a denominator of its own. No "
+        "ratio: the optimum of the union is 0 in all examples, or not proven; n below a budget: fewer have a ratio.",
+        *filter(None, [_costs(results, suite), demonstrations(results, suite), judgements(results, suite)]),
     ])  # fmt: skip
     return fig
+
+
+def _without_height(ax, x: Sequence[float], ratios: pd.Series) -> None:
+    """Write where a bar is that has no height: a ratio of 0, or none."""
+    for at, ratio in zip(x, ratios, strict=True):
+        if pd.isna(ratio) or ratio == 0:
+            text = _NO_RATIO if pd.isna(ratio) else "0"
+            ax.annotate(
+                text, (at, 0), xytext=(0, 1.5), textcoords="offset points", ha="center", va="bottom", fontsize=5.5,
+                rotation=90 if text == _NO_RATIO else 0, color=style.DARK_GREY,
+            )  # fmt: skip
+
+
+def _costs(results: Results, suite: str) -> str:
+    """Which cost model is shown, where there are several."""
+    models = list(dict.fromkeys(s.cost_model for s in results.info.suite(suite).settings))
+    if len(models) == 1:
+        return ""
+    return f"Of the cost models {', '.join(models)} the first that a store has is shown; the tables have all."
 
 
 def _first_setting(results: Results, suite: str, frame: pd.DataFrame) -> pd.DataFrame | None:
