@@ -870,7 +870,9 @@ class StoreEntry(Section):
     instance_id: str | None = Field(None, description="The example that a file with one store is of.")
     instance_key: str | None = Field(None, description="Dotted key of a row that holds its example's id.")
     time_key: str | None = Field(None, description="Dotted key of a row that holds its time.")
-    columns: dict[str, str] = Field({}, description="`{role: dotted key}` of rows of any origin (format `generic`).")
+    columns: dict[str, str] = Field(
+        {}, description="`{role: dotted key}` of rows of any origin (format `generic`); salience in [0, 1]."
+    )
     coverage: PathText | None = Field(
         None,
         description="Labels of what the memories cover (JSON lines as coverage_scoring_calls.jsonl); default: such a "
@@ -883,8 +885,8 @@ class StoreEntry(Section):
     )
     salience: PathText | None = Field(
         None,
-        description="Salience of the memories (JSON lines as salience_scoring_calls.jsonl); default: such a file "
-        "beside the export, else what the export holds.",
+        description="Salience of the memories, in [0, 1] (JSON lines as salience_scoring_calls.jsonl); default: such a "
+        "file beside the export, else what the export holds.",
     )
     cost_model: MemoryCost = Field(
         SAME,
