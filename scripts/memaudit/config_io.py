@@ -11,7 +11,7 @@ from typing import Any
 
 from .config import ALL_BUDGETS, FILE_RULE, Config, StoreEntry, parse_config
 from .config_yaml import Unread, read_yaml
-from .errors import InputError, key_path, shown
+from .errors import InputError, count_of, key_path, shown
 
 # How many parameters of a rule are not configurable, by what it sees (writers.registry).
 _POSITIONAL = {"metadata": 2, "coverage": 3, "solution": 0}
@@ -37,7 +37,8 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     config = parse_config(raw, str(path), RULES, DISTRIBUTIONS, problems)
     unlearnable = list(_unlearnable(config, RULES))
     if unlearnable:
-        raise InputError("\n  ".join([f"{path}: {len(unlearnable)} suites cannot train their writers", *unlearnable]))
+        told = f"{path}: writers of {count_of(len(unlearnable), 'suite')} cannot be trained"
+        raise InputError("\n  ".join([told, *unlearnable]))
     return config
 
 
@@ -47,7 +48,8 @@ _READ_EARLY = 1 << 20
 
 def check_stores(config: Config) -> None:
     """InputError, with a line a store, where a small export cannot be read, is of none of its suite's questions or of
-    other memories than its salience file, or lacks what a pruning rule needs in all of its stores.
+    other memories than its salience file, lacks what a pruning rule needs in all of its stores, or where its coverage
+    rows are wrong or name a unit that the package does not have.
 
     Which questions they are is known of some suites only without building them (`coverage_package`), and which of them
     count of none; a job checks every store.
@@ -56,14 +58,14 @@ def check_stores(config: Config) -> None:
 
     problems = []
     for name, entry in config.stores.items():
-        files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry)]
+        files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry), *_coverage_files(entry)]
         try:
             if sum(Path(file).stat().st_size for file in files) <= _READ_EARLY:
                 _check_store(config, name, entry)
         except InputError as error:
             problems.append(str(error))
     if problems:
-        raise InputError("\n  ".join([f"{len(problems)} stores cannot be used", *problems]))
+        raise InputError("\n  ".join([f"{count_of(len(problems), 'store')} cannot be used", *problems]))
 
 
 def _salience_files(entry: StoreEntry) -> list[str]:
@@ -71,6 +73,14 @@ def _salience_files(entry: StoreEntry) -> list[str]:
     from .stores.ingest_io import SALIENCE, label_file_beside
 
     file = entry.salience or label_file_beside(entry.path, SALIENCE)
+    return [] if file is None else [str(file)]
+
+
+def _coverage_files(entry: StoreEntry) -> list[str]:
+    """The one file of coverage rows, named or beside the export; none where a judge says what memories cover."""
+    from .stores.ingest_io import COVERAGE, label_file_beside
+
+    file = None if entry.judge else entry.coverage or label_file_beside(entry.path, COVERAGE)
     return [] if file is None else [str(file)]
 
 
@@ -90,7 +100,21 @@ def _check_store(config: Config, name: str, entry: StoreEntry) -> None:
         stores = list(matched.values())
         if salience:
             refuse_salience_of_another_store(name, matched, read_labels(salience[0]), entry.view)
+    for file in _coverage_files(entry):
+        _check_coverage_rows(read_labels(file), suite)
     _refuse_rules_without_ranks(name, entry, [m for store in stores for m in store.memories], bool(salience))
+
+
+def _check_coverage_rows(given: Any, suite: Any) -> None:
+    """InputError on a row that is not in the form of coverage, and, where the suite's units are known, on one that
+    names another."""
+    from .natural.coverage_package_io import unit_ids
+    from .stores.labels import check_coverage, refuse_unknown_units
+
+    for instance_id in sorted(given.rows):
+        check_coverage(given, instance_id)
+    if suite.source == "coverage_package":
+        refuse_unknown_units(given, unit_ids(suite.package))
 
 
 def _refuse_rules_without_ranks(name: str, entry: StoreEntry, memories: Sequence[Any], rated: bool) -> None:

@@ -187,11 +187,45 @@ def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypa
     check_stores(loaded(unnamed={}, other={}))
 
 
+def test_wrong_labels_and_columns_are_told_before_the_run(tmp_path, monkeypatch):
+    """The form of all rows, and units that the package does not have; whose unit it is a job asks."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "package", tables())
+    rows = [{"id": "m", "text": "The bicycle is blue.", "instance_id": "q_bike", "note": 7}]
+    (tmp_path / "s.json").write_text(json.dumps(rows))
+    (tmp_path / "bare.json").write_text(json.dumps([{"id": "m", "memroy": "A", "instance_id": "q_bike"}]))
+    content = raw() | {"writers": {"opt": {"rule": "opt"}}}
+    content["suites"] = {"asked": {"source": "coverage_package", "package": "package", "budgets": [4]}}
+    content["suites"]["asked"]["cost_models"] = ["words"]
+
+    def check(edge, of="q_bike", **store):
+        row = {"instance_id": of} | ({"scores": {"m": 1}} if edge is None else {"coverage_edges": [edge]})
+        (tmp_path / "c.jsonl").write_text(json.dumps(row))
+        stores = {"a": {"suite": "asked", "path": "s.json", "coverage": "c.jsonl"} | store}
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content | {"stores": stores}))
+        check_stores(load_config("my.yaml"))
+
+    unit = tables()["units"][0]["unit_id"]
+    edge = {"memory_id": "m", "unit_id": unit, "coverage": 1}
+    check(edge)
+    unknown = f"c.jsonl: line 1: the package has no unit '{unit}x'; nearest known: '{unit}'"
+    for told, given_edge, store in [
+        ("1 store cannot be used\n  c.jsonl: line 1: coverage_edges is", None, {}),
+        (unknown, edge | {"unit_id": f"{unit}x"}, {}),
+        ("c.jsonl: line 1: coverage is 3", edge | {"coverage": 3}, {"of": "q_far"}),
+        ("s.json: columns: 'note' (salience) has 7", edge, {"columns": {"salience": "note"}}),
+        ("bare.json: example q_bike: no row has a text", edge, {"path": "bare.json", "format": "mem0"}),
+    ]:
+        with pytest.raises(InputError) as error:
+            check(given_edge, **store)
+        assert told in str(error.value)
+
+
 def test_a_rule_without_its_order_is_told_of_any_suite(tmp_path, monkeypatch):
     """Also where the suite's questions are not known before it is built."""
     monkeypatch.chdir(tmp_path)
-    for name, content in {"s.json": [{"id": "m", "text": "A"}], "c.jsonl": [], "talks.json": []}.items():
-        (tmp_path / name).write_text(json.dumps(content))
+    for name, content in {"s.json": [{"id": "m", "text": "A"}], "c.jsonl": None, "talks.json": []}.items():
+        (tmp_path / name).write_text("" if content is None else json.dumps(content))
     (tmp_path / "my.yaml").write_text(
         yaml.safe_dump(raw(a={"rules": ["salience"]}) | {"writers": {"opt": {"rule": "opt"}}})
     )
