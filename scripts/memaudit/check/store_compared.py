@@ -101,8 +101,8 @@ def _verdict(row: Row) -> str:
 
 
 def compared_range_rows(again: Sequence[Row], stored: Sequence[Row]) -> Iterator[Row]:
-    """Rows of store_compared_ranges. again: rows of store_compared, computed again; stored: as the table has them; their
-    differences are told, so that a last digit is rounded as there."""
+    """Rows of store_compared_ranges. again: rows of store_compared, made again; stored: as the table has them, whose
+    differences are told, rounded as there."""
     found = {tuple(row[c] for c in (*_PAIR, "budget")): row for row in stored}
     pairs: dict[tuple, list[Row]] = defaultdict(list)
     for row in sorted(again, key=lambda r: r["budget"]):

@@ -126,13 +126,13 @@ def _judge_notes(results: Results, suite: str) -> Iterator[str]:
 
 def _left_out_notes(frame: pd.DataFrame) -> Iterator[str]:
     for column, text in (
-        ("left_out_n", "are left out as a store is empty (skip_empty)"),
-        ("undefined_n", "have no joint ratio as the joint optimum is 0"),
-        ("unproven_n", "have no joint ratio as an optimum is not proven"),
+        ("left_out_n", "Examples left out as a store is empty (skip_empty)"),
+        ("undefined_n", "Examples without a joint ratio as the joint optimum is 0"),
+        ("unproven_n", "Examples without a joint ratio as an optimum is not proven"),
     ):
         most = int(frame[column].max()) if len(frame) else 0
         if most:
-            yield f"Up to {most:,} examples a row {text}."
+            yield f"{text}: up to {most:,} a row."
 
 
 def _tidy(frame: pd.DataFrame, ranges: pd.DataFrame) -> pd.DataFrame:
