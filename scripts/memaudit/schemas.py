@@ -1010,8 +1010,9 @@ STORE_MOST_LOST = _table(
 # other_rule), or `upper_exact`, the best subset of each. ratio, other_ratio: means of `store` and `other`; difference:
 # mean of the first less the second, example by example; each with its interval. n: examples in these means; left_out_n:
 # others where a store is empty and skip_empty leaves it out, undefined_n: where the joint optimum is 0, unproven_n:
-# where it, or a best subset, is not proven. wins, ties, losses: of `store`, by exact value. verdict: which of the two
-# keeps more (`store`, `other`) where the interval of the difference is beyond 0, else `none`; `too_few` examples.
+# where it, or a best subset, is not proven. memory_cost, other_memory_cost: what memories cost. wins, ties, losses: of
+# `store`, by exact value. verdict: which of the two keeps more (`store`, `other`) where the interval of the difference
+# is beyond 0, else `none`; `too_few` examples.
 _PAIR = {"kept": _str, "store": _str, "other": _str, "rule": _str, "other_rule": _str, "labels": _str}
 _PAIR |= {"other_labels": _str}
 STORE_COMPARED = _table(
@@ -1022,6 +1023,8 @@ STORE_COMPARED = _table(
         **_SETTING,
         **_BUDGET,
         **_PAIR,
+        "memory_cost": _str,
+        "other_memory_cost": _str,
         **dict.fromkeys(("n", "left_out_n", "undefined_n", "unproven_n", "wins", "ties", "losses"), _int),
         "verdict": _str,
     },

@@ -183,7 +183,9 @@ def test_the_second_computation_finds_the_same(rows, skipping):
     scores = by_store(rows)
     stores = {name: Declared("words", skip_empty=name == skipping) for name in scores}
     plans = {
-        name: replace(PLAN, name=name, skip_empty=name == skipping, bootstrap=(30, 0), compared=tuple(scores))
+        name: replace(
+            PLAN, name=name, own_cost="words", skip_empty=name == skipping, bootstrap=(30, 0), compared=tuple(scores)
+        )
         for name in scores
     }
     told = compared(scores, stores, resamples=30)
@@ -219,6 +221,7 @@ ROWS = [r for b, d in ((15, 0.25), (50, 0)) for rule in ("recency", "upper_exact
 def test_the_table_stands_side_by_side_and_in_words():
     shown = results(ROWS, STORES)
     document = make(shown, "store_compared", "talks")
+    assert document.sections[0].heading == "words costs, k = 1, h = cap1"
     side, words = (section.frame for section in document.sections)
     assert list(side.columns) == ["Kept by", "B", "n", "notes", "mem0", "notes - mem0"]
     assert side.iloc[0].tolist() == [
@@ -270,6 +273,19 @@ def test_three_stores_have_three_differences_and_no_order_of_merit():
     assert side.iloc[0, 6:].str.slice(0, 6).tolist() == ["-0.500", "-1.000", "-0.500"]
     assert words["Stores"].tolist() == ["notes and mem0", "notes and letta", "mem0 and letta"]
     assert words["Keeps more"].str.contains("At 8: (?:mem0|letta) keeps more").all()
+
+
+def test_what_memories_cost_is_told_where_it_is_otherwise():
+    rows = [{**row, "cost_model": "declared"} for row in ROWS]
+    for costs, told in (
+        (("words", "words"), "(memories: words)"),
+        (("bytes", "words"), "(memories: bytes of notes, wor"),
+    ):
+        declared = dict(zip(("notes", "mem0"), map(Declared, costs), strict=True))
+        shown = results(rows, STORES, **declared)
+        suite = replace(shown.info.suite("talks"), settings=(Setting("declared"),))
+        document = make(Results(RunInfo((suite,)), shown.frames), "store_compared", "talks")
+        assert document.sections[0].heading.startswith(f"declared costs {told}")
 
 
 def test_a_judge_s_word_is_told():

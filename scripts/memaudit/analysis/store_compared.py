@@ -56,8 +56,20 @@ def compared(
         own = {name: of.set_index("package_id").sort_index() for name, of in part.groupby("store")}
         own = {name: own[name] for name in stores if name in own}
         if len(own) > 1:
-            rows += [named | pair for pair in _pairs(own, stores, empty, resamples, seed)]
+            rows += [named | pair | _declared(pair, named, stores) for pair in _pairs(own, empty, resamples, seed)]
     return pd.DataFrame(rows)
+
+
+def _declared(
+    pair: Mapping[str, object], named: Mapping[str, object], stores: Mapping[str, Declared]
+) -> dict[str, object]:
+    """Whose word coverage is and what memories cost, of both stores of a pair."""
+    first, second = stores[pair["store"]], stores[pair["other"]]
+    costs = {
+        "memory_cost": first.cost_of(named["cost_model"]),
+        "other_memory_cost": second.cost_of(named["cost_model"]),
+    }
+    return {"labels": first.labels, "other_labels": second.labels, **costs}
 
 
 def _chosen(scores: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -73,9 +85,7 @@ def _empty(scores: pd.DataFrame) -> set[str]:
     return set(whole["package_id"][whole["n_memories"] == 0])
 
 
-def _pairs(
-    own: Mapping[str, pd.DataFrame], stores: Mapping[str, Declared], empty: set[str], resamples: int, seed: int
-) -> Iterator[dict[str, object]]:
+def _pairs(own: Mapping[str, pd.DataFrame], empty: set[str], resamples: int, seed: int) -> Iterator[dict[str, object]]:
     """A row for every two stores, over the examples of which all have a joint ratio. own: store -> its rows by example,
     at one budget."""
     ratios = pd.DataFrame({name: rows["joint_ratio"] for name, rows in own.items()})
@@ -92,8 +102,8 @@ def _pairs(
     for store, other in combinations(own, 2):
         first, second = same[store], same[other]
         found = {
-            "store": store, "other": other, "labels": stores[store].labels, "other_labels": stores[other].labels,
-            "rule": own[store]["rule"].iloc[0], "other_rule": own[other]["rule"].iloc[0], **counts,
+            "store": store, "other": other, **counts,
+            "rule": own[store]["rule"].iloc[0], "other_rule": own[other]["rule"].iloc[0],
         }  # fmt: skip
         for name, values in (
             ("ratio", first["joint_ratio"]),

@@ -36,7 +36,10 @@ def compared_rows(scores: Mapping[str, Sequence[Row]], plans: Mapping[str, Store
                         cells[(*(row[c] for c in _POINT), kept)][name][row["package_id"]] = row
     for key, own in cells.items():
         for store, other in combinations(own, 2):
-            yield dict(zip((*_POINT, "kept"), key, strict=True)) | _pair(own, store, other, plans, empty)
+            at = dict(zip((*_POINT, "kept"), key, strict=True))
+            costs = (plans[name].cost_name(at["cost_model"]) for name in (store, other))
+            at |= dict(zip(("memory_cost", "other_memory_cost"), costs, strict=True))
+            yield at | _pair(own, store, other, plans, empty)
 
 
 def _is_empty(row: Row) -> bool:

@@ -26,8 +26,8 @@ _NOTES = (
     f"{MIN_EXAMPLES} examples.",
     "A store is said to keep more where the interval of the difference is beyond 0. Where none is shown the two may "
     "still differ. Each interval stands for itself: of many some are beyond 0 by chance.",
-    "Ranges hold at the budgets that were scored in them; of several budgets the smallest and the largest mean "
-    "difference are told.",
+    "In words: the difference of the store that keeps more less the other; where none is shown, of the first less the "
+    "second. Ranges hold at the budgets that were scored in them; of several the smallest and largest mean are told.",
 )
 
 
@@ -45,7 +45,7 @@ def store_compared(results: Results, suite: str) -> Document:
     for setting in results.info.suite(suite).settings:
         part, told = (_at(f, setting) for f in (frame, ranges))
         if len(part):
-            heading = str(setting)
+            heading = f"{_costs(setting.cost_model, part, names)}, k = {setting.k}, h = {setting.saturation}"
             sections.append(Section(heading, _side_by_side(part, names)))
             sections.append(Section(f"{heading}: in words", _in_words(results, suite, told)))
     low, high = (int(frame["n"].min()), int(frame["n"].max())) if len(frame) else (0, 0)
@@ -59,6 +59,17 @@ def store_compared(results: Results, suite: str) -> Document:
 def _at(frame: pd.DataFrame, setting) -> pd.DataFrame:
     own = [frame[name].eq(getattr(setting, name)) for name in _SETTING]
     return frame[own[0] & own[1] & own[2]]
+
+
+def _costs(cost_model: str, part: pd.DataFrame, names: tuple[str, ...]) -> str:
+    """How packages cost, and memories where that is otherwise."""
+    costs = {r.store: r.memory_cost for r in part.itertuples()}
+    costs |= {r.other: r.other_memory_cost for r in part.itertuples()}
+    if set(costs.values()) == {cost_model}:
+        return f"{cost_model} costs"
+    if len(set(costs.values())) == 1:
+        return f"{cost_model} costs (memories: {next(iter(costs.values()))})"
+    return f"{cost_model} costs (memories: {', '.join(f'{costs[n]} of {n}' for n in names if n in costs)})"
 
 
 def _side_by_side(part: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
@@ -112,9 +123,10 @@ def _whose(results: Results, suite: str) -> str:
 def _judge_notes(results: Results, suite: str) -> Iterator[str]:
     judged, names = _judged(results, suite), results.info.suite(suite).compared
     if judged:
+        are = "are" if len(judged) > 1 else "is"
         yield (
-            f"Every joint ratio rests on a judge's word: {', '.join(judged)} is in the joint union. Intervals are over "
-            "examples and know nothing of the judge's errors."
+            f"Every joint ratio rests on a judge's word: {', '.join(judged)} {are} in the joint union. Intervals are "
+            "over examples and know nothing of the judge's errors."
         )
     if judged and len(judged) < len(names):
         labelled = ", ".join(name for name in names if name not in judged)
