@@ -221,6 +221,44 @@ def test_wrong_labels_and_columns_are_told_before_the_run(tmp_path, monkeypatch)
         assert told in str(error.value)
 
 
+def test_compared_stores_without_a_common_example_are_told_before_the_run(tmp_path, monkeypatch):
+    """Also where the suite's questions are not known; not where an export is large, or says nothing of its example."""
+    monkeypatch.chdir(tmp_path)
+    ids = {"ours": ["q1", "q2", "q3", "q4"], "theirs": ["q5"], "both": ["q4", "q5"]}
+    for name, own in ids.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps([{"id": i, "text": "A", "instance_id": i} for i in own]))
+    (tmp_path / "one.json").write_text(json.dumps([{"id": "m", "text": "A"}]))
+    for name in ("c.jsonl", "talks.json"):
+        (tmp_path / name).write_text("[]")
+
+    def loaded(*compared):
+        stores = {name: {"path": f"{name}.json"} for name in (*ids, "one")}
+        content = raw({"compare_stores": list(compared)}, **stores) | {"writers": {"opt": {"rule": "opt"}}}
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        return load_config("my.yaml")
+
+    for names in (("ours", "both"), ("theirs", "both"), ("ours", "one")):
+        check_stores(loaded(*names))
+    for names in (("ours", "theirs"), ("ours", "theirs", "both")):
+        with pytest.raises(InputError) as error:
+            check_stores(loaded(*names))
+        first, line = str(error.value).splitlines()
+        assert first == "stores cannot be compared"
+        assert line.strip().startswith(
+            f"suites.talks.compare_stores: no example has a store in each of {', '.join(names)} "
+            "(ours has 'q1', 'q2', 'q3' and 1 more; theirs has 'q5'"
+        )
+    monkeypatch.setattr(config_io, "_READ_EARLY", 10)
+    check_stores(loaded("ours", "theirs"))
+
+
+def test_the_run_knows_which_stores_are_compared():
+    config = parse(raw({"compare_stores": ["b", "a"]}, a={}, b={}, c={}))
+    info = run_info(config)
+    assert info.suite("talks").compared == ("b", "a") and info.suite("small").compared == ()
+    assert read_info(info_part(info)) == info
+
+
 def test_a_rule_without_its_order_is_told_of_any_suite(tmp_path, monkeypatch):
     """Also where the suite's questions are not known before it is built."""
     monkeypatch.chdir(tmp_path)
