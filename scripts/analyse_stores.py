@@ -47,7 +47,7 @@ for store, how in params.stores.items():
         own = [f for f in given.verdicts if f"/stores/{store}/" in f]
         verdicts = read_all("store_verdicts", own).to_pandas()
         judge = read_table(folder / "store_judge.parquet", "store_judge").to_pandas().assign(suite=suite)
-    told = diagnosis(losses, scores, declared, verdicts)
+    told = diagnosis(losses, scores, declared, verdicts, **params.bootstrap)
     frames = {
         "store_summary": summarise(scores, declared, without, **params.bootstrap),
         "store_diagnosis": told,

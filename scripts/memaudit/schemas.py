@@ -924,11 +924,14 @@ STORE_SUMMARY = _table(
         **_INTERVALS,
     },
 )
-# Mean losses; largest: the largest of them, of equal ones the first; tied: the others, joined by +; verdict: `largest`,
-# or `undecided` where a judge said what memories cover and drawn labels do not bear it out (agreement: share of the
-# draws that do, tied_draws and unproven_draws: as in STORE_VERDICTS, kappa: of the judge; null under labels);
-# verdict_text: the verdict as a sentence; diagnosed: whether the rule is the one that the diagnosis is
-# of; missing_advice, ...: a sentence each on what to change.
+# Mean losses, each with its 95 % percentile bootstrap interval over examples (_low, _high); largest: the largest of
+# them, of equal ones the first; tied: the others, joined by +; verdict: `largest`, `undefined` where the optimum is 0
+# in every example, or `undecided` where a judge said what memories cover and drawn labels do not bear it out
+# (agreement: share of the draws that do, tied_draws and unproven_draws: as in STORE_VERDICTS, kappa: of the judge;
+# null under labels); rival: of an undecided verdict the loss that may be the largest instead, or "" (where the draws
+# lean, what their mean or the step the other way puts ahead, else what is alone the largest in most draws);
+# verdict_text: the verdict in words; diagnosed: whether the rule is the one that the diagnosis is of; missing_advice,
+# ...: a sentence each on what to change.
 STORE_DIAGNOSIS = _table(
     "store_diagnosis",
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rule"),
@@ -942,6 +945,7 @@ STORE_DIAGNOSIS = _table(
         "largest": _str,
         "tied": _str,
         "verdict": _str,
+        "rival": _str,
         "verdict_text": _str,
         **{f"{name}_advice": _str for name in _LOSSES},
     },
@@ -954,13 +958,14 @@ STORE_DIAGNOSIS = _table(
         "leans": _bool,
         **{f"drawn_{name}": _float for name in _LOSSES},
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
-        **{f"mean_{name}": _float for name in _LOSSES},
+        **{f"mean_{name}{part}": _float for name in _LOSSES for part in ("", "_low", "_high")},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},
     },
 )
 # What to change first, by ranges of the budgets that were scored: one row a range in which the diagnosed rule (`rule`)
-# has one verdict, largest loss and tie, from its first to its last budget, `budgets` of them. text: the range in words;
-# the texts of a setting make one line. A budget of which nothing is diagnosed (no example is proven) is in no range.
+# has one verdict, largest loss, tie and rival, from its first to its last budget, `budgets` of them. text: the range in
+# words; the texts of a setting make one line. A budget of which nothing is diagnosed (no example is proven) is in no
+# range.
 STORE_RANGES = _table(
     "store_ranges",
     ("suite", "store", "cost_model", "k", "saturation", "first_budget"),
@@ -970,14 +975,16 @@ STORE_RANGES = _table(
         "first_budget": _int,
         "last_budget": _int,
         "budgets": _int,
-        **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "text"), _str),
+        **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "rival", "text"), _str),
     },
 )
-# What a store holds: `what` is measured, by `name`.
+# What a store holds: `what` is measured, by `name`; detail: of what the export was told of, where (the example and what
+# was said there, or the first of several examples).
 STORE_ANATOMY = _table(
     "store_anatomy",
     ("suite", "store", "cost_model", "what", "name"),
     {**_STORE, "labels": _str, "cost_model": _str, "what": _str, "name": _str, "value": _float},
+    {"detail": _str},
 )
 # What the whole store, without a budget, covers of each unit that counts (weight above 0): in [0, 1]. Examples as in
 # the means: empty stores that skip_empty leaves out are not among them.

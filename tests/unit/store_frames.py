@@ -24,7 +24,7 @@ from memaudit.schemas import STORE_TABLES, TABLES
 from memaudit.stores.judge_io import judge_named
 from memaudit.stores.judge_record import judge_rows
 
-NONE = pd.DataFrame(columns=["what", "name", "count", "detail"])
+NONE = pd.DataFrame(columns=["instance_id", "what", "name", "count", "detail"])
 UNIT_ROWS = pd.DataFrame([{"package_id": "q", **asdict(unit)} for unit in UNITS])
 STORES = (StoreInfo("zeta"), StoreInfo("alpha-scripted", demonstration=True), StoreInfo("judged", judge="proxy"))
 COMPARED = ("zeta", "judged")

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, memory, score, solve, solved, words
+from store_cases import CONSTANTS, PACKAGE, STORE, UNITS, judged_case, memory, score, solve, solved, words
+from test_check_stores import PLAN, rows_of
 from test_store_union import stores
 
 from memaudit.analysis.store_scores import LOSSES, Solved, case, score_store, usable_rules, worths
@@ -20,8 +21,9 @@ from memaudit.analysis.store_summary import (
     most_lost,
     summarise,
 )
+from memaudit.analysis.store_verdicts import verdict_rows
 from memaudit.check.compare import row_faults
-from memaudit.check.store_means import range_rows
+from memaudit.check.store_means import advice_faults, anatomy_rows, diagnosis_rows, range_rows
 from memaudit.errors import InputError
 from memaudit.objective import CAP1, scale
 from memaudit.package import Candidate, TextSize, build
@@ -204,6 +206,7 @@ def test_diagnosis_names_the_largest_loss_and_what_to_change():
     assert row["size_advice"] == "Nothing is lost to size within 8."
     assert row["verdict_text"] == (
         "Kept by newest first, the store loses most to extraction (missing), by its labels (1 example)."
+        " So few examples say nothing about others."
     )
     assert told["diagnosed"].all() and set(told["rule"]) == {"recency"}
     first = most_lost(made.lost, ["recency", "upper_exact"])
@@ -233,6 +236,7 @@ def test_a_perfect_ranking_is_not_blamed_for_what_another_rule_loses():
     assert told.loc["native_order", "selection_advice"].startswith("Nothing is lost to selection within 12")
     assert told.loc["native_order", "verdict_text"] == (
         "Kept by own retrieval order, the store loses nothing, by its labels (1 example)."
+        " So few examples say nothing about others."
     )
     assert told.loc["salience", "selection_advice"] == (
         "0.500 of 2.000 (25 %) fits within 12 and is not kept by salience per cost: keep by own retrieval order, which "
@@ -266,9 +270,116 @@ def test_equal_losses_are_told_together():
 def test_nothing_lost_is_told_as_such():
     row = told_of(of_texts(["it is"], [["new"]]), 3, ["recency"]).loc["recency"]
     assert (row["largest"], row["tied"]) == ("nothing", "")
-    assert row["verdict_text"] == "Kept by newest first, the store loses nothing, by its labels (1 example)."
+    assert row["verdict_text"].startswith("Kept by newest first, the store loses nothing, by its labels (1 example).")
     assert row["missing_advice"].startswith(
         "The whole store, without a budget, is worth as much as the optimum within 3"
+    )
+
+
+@pytest.mark.parametrize("labels", ["labels", "proxy"])
+def test_where_nothing_can_be_kept_the_verdict_is_undefined(labels):
+    """Within 1 neither a candidate nor a memory fits: the optimum of the union is 0."""
+    made = score(PACKAGE, STORE, [1, 8])
+    verdicts, by_judge = None, "" if labels == "labels" else " by the proxy"
+    if by_judge:
+        one, judged = judged_case()
+        verdicts = verdict_rows([one], judged, made.losses, made.selections, CONSTANTS, CAP1, k=1, draws=5).verdicts
+    told = diagnosis(made.losses, made.scores, Declared("words", labels=labels), verdicts)
+    to_table("store_diagnosis", told)
+    row = told.set_index("budget").loc[1]
+    assert (row["verdict"], row["largest"], row["mean_opt"]) == ("undefined", "nothing", 0)
+    whose = "its labels" if labels == "labels" else "the proxy"
+    assert row["verdict_text"].startswith(
+        f"Undefined: nothing can be kept within 1: the optimum is 0, by {whose} (1 example)."
+    )
+    sentence = "othing can be kept within 1: the optimum is 0."
+    assert all(row[f"{name}_advice"].endswith(sentence) for name in LOSSES)
+    assert told.set_index("budget").loc[8, "verdict"] != "undefined"
+    again = diagnosis_rows(
+        made.scores.to_dict("records"), made.losses.to_dict("records"), replace(PLAN, labels=labels),
+        [] if verdicts is None else verdicts.to_dict("records"),
+    )  # fmt: skip
+    assert [r["verdict_text"] for r in again] == told["verdict_text"].tolist()
+    assert list(advice_faults(told.to_dict("records"), again)) == []
+    assert first_to_change(told, made.scores)["text"].iloc[0] == "at 1: nothing can be kept (the optimum is 0)"
+
+
+def judged_row(verdict, losses, drawn, counts, **more):
+    """A row of store_verdicts on mean losses (missing, size, selection); counts: draws of each, of none, tied."""
+    row = CONSTANTS | {"budget": 4, "budget_spec": "4", "rule": "recency", "n": 1, "judge": "proxy", "kind": "proxy"}
+    names = [name for name in LOSSES if losses[name] == max(losses.values())] if any(losses.values()) else ["nothing"]
+    row |= {"verdict": verdict, "largest": names[0], "tied": "+".join(names[1:]), "draws": 200, "unproven_draws": 0}
+    row |= dict(zip((*(f"{n}_draws" for n in (*LOSSES, "nothing")), "tied_draws"), counts, strict=True))
+    agreement = counts[[*LOSSES, "nothing"].index(names[0])] / 200
+    return row | {f"drawn_{n}": drawn[n] for n in LOSSES} | {"agreement": agreement, "kappa": 0.66} | more
+
+
+def undecided(losses, drawn, counts, **more):
+    """The diagnosis of an undecided verdict, as both computations have it."""
+    made = score(PACKAGE, STORE, [4])
+    numbers = {"optimum_int": 6000, "whole_int": 6000 - losses["missing"], "scale": 1000}
+    numbers["upper_int"] = numbers["whole_int"] - losses["size"]
+    numbers["selected_int"] = numbers["upper_int"] - losses["selection"]
+    frame = made.losses.query("rule == 'recency'").assign(**numbers, **{n: losses[n] / 1000 for n in LOSSES})
+    verdict = judged_row("undecided", losses, {n: d / 1000 for n, d in drawn.items()}, counts, **more)
+    told = diagnosis(frame, made.scores, Declared("words", labels="proxy"), pd.DataFrame([verdict]))
+    scores, plan = made.scores.to_dict("records"), replace(PLAN, labels="proxy")
+    again = diagnosis_rows(scores, frame.to_dict("records"), plan, [verdict])
+    close = {c for c in TABLES["store_diagnosis"].schema.names if c.startswith(("mean_", "drawn_"))}
+    stored = to_table("store_diagnosis", told)
+    again = [row | {f"{n}_advice": told[f"{n}_advice"].iloc[0] for n in LOSSES} for row in again]
+    assert list(row_faults(stored, again, TABLES["store_diagnosis"].key, close)) == []
+    return told.iloc[0]
+
+
+def of(*thousandths):
+    return dict(zip(LOSSES, thousandths, strict=True))
+
+
+def test_an_undecided_verdict_names_its_rival_and_only_what_is_not_met():
+    row = undecided(of(333, 167, 250), of(550, 66, 204), (188, 0, 4, 0, 8), leans=True)
+    assert row["rival"] == "selection"
+    assert row["verdict_text"].startswith(
+        "Undecided between extraction (missing) and selection: kept by newest first, the store loses most to "
+        "extraction (missing), by the proxy (1 example): 94 % of 200 label draws agree, the largest losses tie in 8; "
+        "kappa 0.66 (the lower of two); the draws lean to missing: a step as long the other way puts selection ahead."
+    )
+    row = undecided(of(83, 500, 167), of(293, 378, 160), (50, 118, 9, 0, 23), leans=False)
+    assert row["rival"] == "missing" and "59 % of 200 label draws agree (80 % are needed), the" in row["verdict_text"]
+    row = undecided(of(0, 0, 0), of(0, 0, 72), (0, 0, 50, 150, 0), leans=True)
+    assert row["rival"] == "selection" and "Undecided between no loss and selection: kept" in row["verdict_text"]
+    assert "; the mean of the draws puts selection ahead." in row["verdict_text"]
+    row = undecided(of(0, 500, 0), of(0, 500, 0), (0, 200, 0, 0, 0), leans=False, kappa=0.3)
+    assert row["rival"] == "" and row["verdict_text"].startswith("Undecided: kept by newest first")
+    assert "100 % of 200 label draws agree; kappa 0.30 (the lower of two; 0.4 is needed)." in row["verdict_text"]
+
+
+THOUSANDTHS = st.tuples(*[st.sampled_from([0, 100, 200, 300, 650])] * 3).map(lambda drawn: of(*drawn))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    THOUSANDTHS, THOUSANDTHS, st.permutations([120, 40, 40, 0, 0]).map(tuple), st.booleans(),
+    st.sampled_from([0.3, 0.66]),
+)  # fmt: skip
+def test_rivals_and_sentences_are_the_same_in_both_computations(losses, drawn, counts, lean, kappa):
+    row = undecided(losses, drawn, counts, leans=lean, kappa=kappa)
+    assert row["rival"] in ("", "nothing", *LOSSES)
+    assert row["rival"] == "" or row["rival"] not in (row["largest"], *row["tied"].split("+")) or lean
+
+
+def test_losses_have_intervals_over_examples():
+    made = score(PACKAGE, STORE, [8])
+    losses = pd.concat([made.losses.assign(package_id=f"q{i}") for i in range(6)], ignore_index=True)
+    halved = [i for i, p in enumerate(losses["package_id"]) if p in ("q0", "q1", "q2")]
+    for name in ("missing", "optimum_int", "whole_int", "upper_int", "selected_int"):
+        losses.loc[halved, name] = losses.loc[halved, name] // 2
+    scores = pd.concat([made.scores.assign(package_id=f"q{i}") for i in range(6)], ignore_index=True)
+    (row,) = diagnosis(losses, scores, Declared("words"), resamples=100).to_dict("records")
+    assert row["mean_missing_low"] < row["mean_missing"] < row["mean_missing_high"]
+    assert (row["mean_size_low"], row["mean_size_high"]) == (0, 0)
+    assert row["verdict_text"].endswith(
+        "by its labels (6 examples). How far other examples may differ, the intervals of the losses say."
     )
 
 
@@ -278,13 +389,13 @@ SETTING = {"suite": "talks", "store": "s", "cost_model": "words", "k": 1, "satur
 
 
 def ranges(verdicts, scored=None):
-    """Rows of store_ranges: budget -> (verdict, largest, tied) by newest first; `scored`: budgets, more than those."""
+    """Rows of store_ranges: budget -> (verdict, largest, tied, rival) by newest first; `scored`: budgets, more."""
     scores = pd.DataFrame([SETTING | {"budget": b} for b in scored or verdicts])
     rows = [
         SETTING | {"budget": b, "rule": rule, "labels": "labels", "diagnosed": rule == "recency"}
-        | dict(zip(("verdict", "largest", "tied"), told, strict=True))
+        | dict(zip(("verdict", "largest", "tied", "rival"), told, strict=True))
         for b, one in verdicts.items()
-        for rule, told in (("recency", one), ("salience", ("size", "size", "")))
+        for rule, told in (("recency", one), ("salience", ("size", "size", "", "")))
     ]  # fmt: skip
     made = first_to_change(pd.DataFrame(rows), scores)
     again = list(range_rows(rows, scores.to_dict("records")))
@@ -293,7 +404,7 @@ def ranges(verdicts, scored=None):
 
 
 def sure(name):
-    return (name, name, "")
+    return (name, name, "", "")
 
 
 def test_what_to_change_first_is_told_by_ranges_of_budgets():
@@ -323,21 +434,25 @@ def test_a_range_does_not_reach_over_a_budget_of_which_nothing_is_known():
 
 
 def test_ties_and_undecided_verdicts_are_ranges_of_their_own():
-    tie = ("size", "size", "selection")
-    open_ = ("undecided", "size", "selection")
-    made = ranges({10: sure("size"), 20: tie, 30: open_, 40: ("undecided", "nothing", "")})
+    tie = ("size", "size", "selection", "")
+    open_ = ("undecided", "size", "selection", "")
+    open_by_rival = {b: ("undecided", "size", "", rival) for b, rival in ((50, ""), (60, "missing"), (70, "nothing"))}
+    made = ranges({10: sure("size"), 20: tie, 30: open_, 40: ("undecided", "nothing", "", "missing")} | open_by_rival)
     assert made["text"].tolist() == [
         "at 10: size (write shorter memories)",
         "at 20: size and selection equally (write shorter memories, choose better what is kept)",
-        "at 30: undecided (size and selection as judged)",
-        "at 40: undecided (nothing as judged)",
+        "at 30: undecided between size and selection",
+        "at 40: undecided between no loss and missing",
+        "at 50: undecided (size as judged)",
+        "at 60: undecided between size and missing",
+        "at 70: undecided between size and no loss",
     ]
 
 
 VERDICTS = [
-    (verdict, largest, tied)
+    (verdict, largest, tied, rival)
     for largest, tied in (("missing", ""), ("missing", "size+selection"), ("selection", ""), ("nothing", ""))
-    for verdict in (largest, "undecided")
+    for verdict, rival in ((largest, ""), ("undecided", ""), ("undecided", "selection"))
 ]
 
 
@@ -350,7 +465,7 @@ def test_ranges_are_the_runs_of_equal_verdicts(verdicts, more):
     covered = [b for row in made.itertuples() for b in scored if row.first_budget <= b <= row.last_budget]
     assert sorted(covered) == sorted(verdicts) and made["budgets"].sum() == len(verdicts)
     by_budget = {
-        b: (r.verdict, r.largest, r.tied) for r in made.itertuples() for b in scored
+        b: (r.verdict, r.largest, r.tied, r.rival) for r in made.itertuples() for b in scored
         if r.first_budget <= b <= r.last_budget
     }  # fmt: skip
     assert by_budget == verdicts
@@ -433,10 +548,34 @@ def test_labels_of_another_store_or_package_are_refused():
 
 
 def test_anatomy_counts_what_the_store_holds():
-    none = pd.DataFrame(columns=["what", "name", "count", "detail"])
+    none = pd.DataFrame(columns=["instance_id", "what", "name", "count", "detail"])
     made = anatomy("talks", "s", {"q": STORE}, none, {"words": words}, {"words": [3]}, {"q": ["gone"]})
     to_table("store_anatomy", made)
     found = made.set_index(["what", "name"])["value"]
     assert found["memories", "in all"] == 2 and found["share of memories that fit", "B = 3"] == 0.5
     assert found["validity coverage", "invalidation units"] == 1
     assert found["validity coverage", "covered by the whole store"] == 0
+
+
+def test_anatomy_says_where_an_export_is_odd():
+    told = [
+        ("", "package", "store of no example", 1, "q7"), ("", "package", "example without a store", 2, "r, t"),
+        ("q", "warning", "several users", 3, "'a': 1, 'b': 2"), ("q", "skipped", "no text", 3, None),
+        ("r", "skipped", "no text", 4, None), ("q", "count", "kept", 2, None), ("r", "count", "kept", 0, None),
+        *((i, "skipped", "history: ADD", 1, None) for i in ("w", "v", "q", "r")),
+    ]  # fmt: skip
+    rows = [dict(zip(("instance_id", "what", "name", "count", "detail"), one, strict=True)) for one in told]
+    stores = {"q": STORE, "r": Labelled(Store("s", "mem0", "r", ()))}
+    made = anatomy("talks", "s", stores, pd.DataFrame(rows), {}, {}, {"q": [], "r": []})
+    found = made.set_index(["what", "name"])[["value", "detail"]].T.to_dict("list")
+    assert found["examples", "store of no example"] == [1, "q7"]
+    assert found["examples", "with an empty store"] == [1, "r"]
+    assert found["warning", "several users"] == [3, "q: 'a': 1, 'b': 2"]
+    assert found["skipped", "no text"] == [7, "q, r"]
+    assert found["skipped", "history: ADD"] == [4, "q, r, v and 1 more"]
+    assert found["rows", "kept"][0] == 2 and pd.isna(found["rows", "kept"][1])
+    memories = {i: rows_of(one) for i, one in stores.items()}
+    covered = {i: {u: [v] for u, v in one.coverage.get(("m1", ""), {}).items()} for i, one in stores.items()}
+    again = list(anatomy_rows(memories, rows, covered, {"q": [], "r": []}, {}, PLAN))
+    own = [row | {"suite": "talks", "store": "s"} for row in again]
+    assert list(row_faults(to_table("store_anatomy", made), own, TABLES["store_anatomy"].key)) == []

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..costs import DECLARED
-from ..stores.judge_verdict import LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED, largest_losses
+from ..stores.judge_verdict import EQUAL, LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED, largest_losses
 from ..stores.labelled import LABELS
 from ..stores.model import TOMBSTONE
 from ..stores.pruning import CALLED
@@ -30,6 +31,10 @@ from .store_scores import ALL_VIEWS
 from .store_verdicts import BOUNDS
 
 MOST_LOST = 10
+# The verdict where the optimum is 0 in every example: no writer could keep anything, so nothing is known of the store.
+UNDEFINED = "undefined"
+# What fewer examples show says little of others: no interval is shown of them, and sentences say so.
+MIN_EXAMPLES = 5
 # The rules that a system could follow, the one that is diagnosed first: its own order, else what matters by its
 # salience (per cost, the protocol's rule, before whatever the cost), else the newest.
 DEPLOYABLE = ("native_order", "salience", "salience_order", "recency")
@@ -99,11 +104,17 @@ def diagnosed_rule(rules: Sequence[str]) -> str | None:
 
 
 def diagnosis(
-    losses: pd.DataFrame, scores: pd.DataFrame, store: Declared, verdicts: pd.DataFrame | None = None
+    losses: pd.DataFrame,
+    scores: pd.DataFrame,
+    store: Declared,
+    verdicts: pd.DataFrame | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Schema STORE_DIAGNOSIS of the rows of one store in the schemas STORE_LOSSES and STORE_SCORES: mean losses of
-    every rule but those that no system follows (`BOUNDS`). `verdicts`: the store's rows in schema
-    STORE_VERDICTS, of a store that a judge labelled; ValueError where they are of other rows."""
+    every rule but those that no system follows (`BOUNDS`), with bootstrap intervals over examples. `verdicts`: the
+    store's rows in schema STORE_VERDICTS, of a store that a judge labelled; ValueError where they are of other rows."""
     whole = scores[scores["view"] == ALL_VIEWS]
     empty = set(whole["package_id"][whole["n_memories"] == 0]) if store.skip_empty else set()
     losses = losses[~losses["package_id"].isin(empty) & ~losses["rule"].isin(BOUNDS)]
@@ -116,15 +127,23 @@ def diagnosis(
     for key, part in parts.items():
         named = dict(zip([*_KEY, "rule"], key, strict=True))
         exact, n = means[key], len(part)
-        told = _verdict(exact) if verdicts is None else _judged_verdict(judged.get(key), n)
+        found = None if verdicts is None else judged.get(key)
+        told = _verdict(exact) if verdicts is None else _judged_verdict(found, n)
+        if not exact["mean_opt"]:
+            told |= {"verdict": UNDEFINED}
+        rival = _rival(found, exact) if told["verdict"] == UNDECIDED else _NO_RIVAL
+        told["rival"] = rival.name
         numbers = {name: float(value) for name, value in exact.items()}
+        for name in LOSSES:
+            _, low, high = mean_interval(part[name].to_numpy(float), resamples, seed)
+            numbers |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
         numbers |= {f"mean_{name}_invalidation": mean(part[f"{name}_invalidation"].to_numpy(float)) for name in LOSSES}
         rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
         advice = _advice(numbers, named["budget"], named["rule"], rules, store.labels)
         rows.append({
             **named, "memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels,
             "diagnosed": named["rule"] == shown, "n": n, "unproven_n": examples - n, **numbers, **told,
-            "verdict_text": _verdict_text(told, named["rule"], n, store.labels),
+            "verdict_text": _verdict_text(told, rival, named, n, store.labels),
             **{f"{name}_advice": text for name, text in advice.items()},
         })  # fmt: skip
     return pd.DataFrame(rows)
@@ -168,32 +187,103 @@ def _judged_verdict(found: Mapping[str, object] | None, n: int) -> dict[str, obj
     return {name: found[name] for name in ("largest", "tied", "verdict", *_SURE)}
 
 
-_CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection"}
+class Rival(NamedTuple):
+    """name: the loss that may be the largest in place of the judged one, "" where there is none; lean: how the draws
+    say so, where they lean."""
+
+    name: str
+    lean: str
+
+
+_NO_RIVAL = Rival("", "")
+
+
+def _rival(found: Mapping[str, object], exact: Mapping[str, Fraction]) -> Rival:
+    """Of an undecided verdict (row in schema STORE_VERDICTS) on mean losses: where the draws lean, the loss that their
+    mean, or else the step the other way (`judge_verdict.leans`), puts furthest ahead; otherwise the one that is alone
+    the largest in most draws."""
+    own = [found["largest"], *filter(None, found["tied"].split("+"))]
+    if found["leans"]:
+        mean = {name: Fraction(found[f"drawn_{name}"]) for name in LOSSES}
+        back = {name: max(Fraction(0), 2 * exact[f"mean_{name}"] - mean[name]) for name in LOSSES}
+        for one, how in (
+            (mean, "the mean of the draws puts {} ahead"),
+            (back, f"the draws lean to {found['largest']}: a step as long the other way puts {{}} ahead"),
+        ):
+            led = min((one[name] for name in own if name != NO_LOSS), default=Fraction(0))
+            most = max(one[name] for name in LOSSES)
+            if most > led + EQUAL:
+                name = next(name for name in LOSSES if one[name] >= most - EQUAL)
+                return Rival(name, how.format(name))
+    counts = {name: found[f"{name}_draws"] for name in (*LOSSES, NO_LOSS) if name not in own}
+    name = max(counts, key=counts.__getitem__)
+    return Rival(name, "") if counts[name] else _NO_RIVAL
+
+
+_CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection", NO_LOSS: "no loss"}
 
 
 def _causes(told: Mapping[str, object]) -> str:
-    names = [_CAUSES[name] for name in (told["largest"], *filter(None, told["tied"].split("+")))]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} equally"
+    names = [_CAUSES[name] for name in _judged_causes(told)]
+    return names[0] if len(names) == 1 else f"{_and(names)} equally"
 
 
-def _verdict_text(told: Mapping[str, object], rule: str, n: int, labels: str) -> str:
-    """The verdict as a sentence: kept by which rule, over how many examples, by whose word, and under a judge how sure
-    it is."""
+def _judged_causes(told: Mapping[str, object]) -> list[str]:
+    return [told["largest"], *filter(None, told["tied"].split("+"))]
+
+
+def undecided_between(told: Mapping[str, object]) -> list[str]:
+    """The losses that an undecided verdict (row in schema STORE_DIAGNOSIS or STORE_RANGES) may be: as judged, and the
+    rival."""
+    return list(dict.fromkeys([*_judged_causes(told), *filter(None, [told["rival"]])]))
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _verdict_text(told: Mapping[str, object], rival: Rival, named: Mapping[str, object], n: int, labels: str) -> str:
+    """The verdict in words: kept by which rule, over how many examples, by whose word, under a judge how sure it is,
+    and what that leaves out."""
+    by = f"by {_whose(labels)} ({n} example{'s' if n > 1 else ''})"
+    if told["verdict"] == UNDEFINED:
+        return f"Undefined: {_nothing_fits(named['budget'])}, {by}."
     lost = "nothing" if told["largest"] == NO_LOSS else f"most to {_causes(told)}"
-    lost = f"ept by {CALLED[rule]}, the store loses {lost}, by {_whose(labels)} ({n} example{'s' if n > 1 else ''})"
+    lost = f"ept by {CALLED[named['rule']]}, the store loses {lost}, {by}"
     if told["agreement"] is None:
-        return f"K{lost}."
+        return f"K{lost}. {_reach(n, labels)}"
+    if told["verdict"] != UNDECIDED:
+        return f"K{lost}: {_sureness(told)}. {_reach(n, labels)}"
+    between = [_CAUSES[name] for name in undecided_between(told)]
+    head = f"Undecided between {_and(between)}" if len(between) > 1 else "Undecided"
+    lean = f"; {rival.lean}" if rival.lean else ""
+    return f"{head}: k{lost}: {_sureness(told)}{lean}. {_reach(n, labels)}"
+
+
+def _sureness(told: Mapping[str, object]) -> str:
+    """How far the draws bear a verdict out; what is needed stands only where it is not met."""
     share = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    if told["agreement"] < MIN_SHARE:
+        share += f" ({100 * MIN_SHARE:.0f} % are needed)"
     if told["tied_draws"]:
         share += f", the largest losses tie in {told['tied_draws']}"
     if told["unproven_draws"]:
         share += f", {told['unproven_draws']} are too large to prove or not tried"
-    share += f"; kappa {told['kappa']:.2f} (the lower of two)"
-    share += "; the draws lean further than it leads" if told["leans"] else ""
-    if told["verdict"] != UNDECIDED:
-        return f"K{lost}: {share}."
-    needed = f"{100 * MIN_SHARE:.0f} % and {MIN_KAPPA} are needed"
-    return f"Undecided: k{lost}, but {share} ({needed})."
+    needed = f"; {MIN_KAPPA} is needed" if told["kappa"] < MIN_KAPPA else ""
+    return f"{share}; kappa {told['kappa']:.2f} (the lower of two{needed})"
+
+
+def _reach(n: int, labels: str) -> str:
+    """What a verdict does not cover: other examples."""
+    if n < MIN_EXAMPLES:
+        return "So few examples say nothing about others."
+    of_labels = "" if labels == LABELS else "That is how sure the labels are: "
+    told = f"{of_labels}how far other examples may differ, the intervals of the losses say."
+    return told[0].upper() + told[1:]
+
+
+def _nothing_fits(budget: int) -> str:
+    return f"nothing can be kept within {budget}: the optimum is 0"
 
 
 def _whose(labels: str) -> str:
@@ -223,6 +313,8 @@ def _advice(
         "size": f"nothing is lost to size within {budget}.",
         "selection": f"nothing is lost to selection within {budget}: no other choice is worth more.",
     }
+    if not optimum:
+        told = dict.fromkeys(LOSSES, f"{_nothing_fits(budget)}.")
     if missing:
         much = f"{missing:.3f} less than the optimum of {optimum:.3f} within {budget} ({_share(missing, optimum)})"
         fix = "write memories that say what the lost units say"
@@ -276,7 +368,9 @@ def first_to_change(told: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         for verdict, run in groupby(scored[key], lambda b, own=own: b in own and _verdict_of(own[b])):
             if verdict:
                 budgets = list(run)
-                named = {name: own[budgets[0]][name] for name in ("rule", "labels", "verdict", "largest", "tied")}
+                named = {
+                    name: own[budgets[0]][name] for name in ("rule", "labels", "verdict", "largest", "tied", "rival")
+                }
                 ends = {"first_budget": budgets[0], "last_budget": budgets[-1], "budgets": len(budgets)}
                 text = f"{budget_range(budgets, scored[key])}: {_first_text(named)}"
                 rows.append({**dict(zip(_SETTING, key, strict=True)), **ends, **named, "text": text})
@@ -284,17 +378,19 @@ def first_to_change(told: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _verdict_of(row: Mapping[str, object]) -> tuple[object, ...]:
-    return row["verdict"], row["largest"], row["tied"]
+    return row["verdict"], row["largest"], row["tied"], row["rival"]
 
 
 def _first_text(told: Mapping[str, object]) -> str:
-    causes = [told["largest"], *filter(None, told["tied"].split("+"))]
-    names = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} and {causes[-1]}"
+    causes = _judged_causes(told)
     if told["verdict"] == UNDECIDED:
-        return f"undecided ({names} as judged)"
+        between = ["no loss" if name == NO_LOSS else name for name in undecided_between(told)]
+        return f"undecided between {_and(between)}" if len(between) > 1 else f"undecided ({between[0]} as judged)"
+    if told["verdict"] == UNDEFINED:
+        return "nothing can be kept (the optimum is 0)"
     if told["verdict"] == NO_LOSS:
         return "nothing is lost"
-    return f"{names}{' equally' if len(causes) > 1 else ''} ({', '.join(_FIRST[name] for name in causes)})"
+    return f"{_and(causes)}{' equally' if len(causes) > 1 else ''} ({', '.join(_FIRST[name] for name in causes)})"
 
 
 def most_lost(lost: pd.DataFrame, rules: Sequence[str]) -> pd.DataFrame:
@@ -355,21 +451,21 @@ def anatomy(
     """
     rows: list[dict] = []
 
-    def add(what: str, name: str, value: float, cost_model: str = "") -> None:
+    def add(what: str, name: str, value: float, cost_model: str = "", detail: str | None = None) -> None:
         own = {"suite": suite, "store": store, "labels": labels, "cost_model": cost_model}
-        rows.append({**own, "what": what, "name": name, "value": value})
+        rows.append({**own, "what": what, "name": name, "value": value, "detail": detail})
 
     sizes = [len(one.store.memories) for one in stores.values()]
     memories = [memory for one in stores.values() for memory in one.store.memories]
     for name, value in _spread(sizes):
         add("memories per example", name, value)
     add("examples", "with a store", len(stores))
-    add("examples", "with an empty store", sum(size == 0 for size in sizes))
-    for note in ingest[ingest["what"] == "package"].itertuples():
-        add("examples", note.name, note.count)
-    for what in ("count", "skipped", "warning", "partial", "labels", "judge"):
-        for name, count in ingest[ingest["what"] == what].groupby("name")["count"].sum().items():
-            add({"count": "rows"}.get(what, what), name, count)
+    empty = [i for i, one in sorted(stores.items()) if not one.store.memories]
+    add("examples", "with an empty store", len(empty), detail=_some_of(empty))
+    for what in (*_COUNTED, *_TOLD):
+        for name, own in ingest[ingest["what"] == what].groupby("name"):
+            detail = _told_of(own) if what in _TOLD else None
+            add({"count": "rows", "package": "examples"}.get(what, what), name, own["count"].sum(), detail=detail)
     for name in sorted(set(ingest[ingest["what"] == "format"]["name"])):
         add("format", name, 1)
     add("memories", "in all", len(memories))
@@ -391,6 +487,25 @@ def anatomy(
             whole = [sum(cost(m.whole_size) for m in one.store.memories) <= budget for one in stores.values()]
             add("share of stores that fit", f"B = {budget}", sum(whole) / len(whole), cost_model)
     return pd.DataFrame(rows)
+
+
+# Counts of table ingest, and what it tells of an export, each time with where.
+_COUNTED = ("count", "judge")
+_TOLD = ("package", "skipped", "warning", "partial", "labels")
+_SHOWN_EXAMPLES = 3
+
+
+def _told_of(rows: pd.DataFrame) -> str | None:
+    """Where rows of table ingest of one name are from: of one its example and detail, of several the examples."""
+    if len(rows) == 1:
+        (row,) = rows.itertuples()
+        return ": ".join(filter(None, [row.instance_id, row.detail if pd.notna(row.detail) else None])) or None
+    return _some_of(sorted(rows["instance_id"]))
+
+
+def _some_of(ids: Sequence[str]) -> str | None:
+    more = f" and {len(ids) - _SHOWN_EXAMPLES} more" if len(ids) > _SHOWN_EXAMPLES else ""
+    return f"{', '.join(ids[:_SHOWN_EXAMPLES])}{more}" if ids else None
 
 
 def _spread(values: Sequence[int]) -> Iterator[tuple[str, float]]:

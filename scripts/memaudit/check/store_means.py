@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .costs import measure
-from .draws import NO_LOSS, UNDECIDED, largest
+from .draws import MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED, largest
 from .exported import EXACT, MemoryRow
 from .ledger import LIMIT, LOSSES
 from .plan import StorePlan
@@ -38,6 +38,10 @@ _FIRST = {
     "recency": "newest first",
 }
 _MOST_LOST = 10
+# The verdict where the optimum is 0 in every example.
+_UNDEFINED = "undefined"
+# Fewer examples say nothing about others. Losses that differ by less are equal.
+_FEW, _EQUAL = 5, 1e-9
 # How sure the verdict on a judged store is.
 _SURE = ("agreement", "draws", "tied_draws", "unproven_draws", "kappa", "leans", *(f"drawn_{name}" for name in LOSSES))
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -105,13 +109,17 @@ def diagnosis_rows(
     counted = {i for i, n in memories.items() if n or not plan.skip_empty}
     own = [r for r in losses if r["package_id"] in counted and r["rule"] not in UPPER]
     shown = diagnosed({r["rule"] for r in own})
-    judged = {tuple(r[c] for c in (*_POINT, "rule")): {c: r[c] for c in ("verdict", *_SURE)} for r in verdicts}
+    points = {tuple(r[c] for c in (*_POINT, "rule")): r for r in verdicts}
+    judged = {point: {c: r[c] for c in ("verdict", *_SURE)} for point, r in points.items()}
     rows = []
     for key, part in _grouped(own, *_POINT, "rule").items():
         row = dict(zip((*_POINT, "rule"), key, strict=True))
         numbers = mean_losses(part)
         cause, _, tied = largest(numbers).partition("+")
         told = {"largest": cause, "tied": tied, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
+        told |= {} if numbers["opt"] else {"verdict": _UNDEFINED}
+        undecided = told["verdict"] == UNDECIDED
+        told["rival"], lean = _rival(points[key], numbers) if undecided else ("", "")
         row |= {
             "memory_cost": plan.cost_name(row["cost_model"]),
             "labels": plan.labels,
@@ -119,32 +127,76 @@ def diagnosis_rows(
             "n": len(part),
             "unproven_n": len(counted) - len(part),
             **told,
-            "verdict_text": _verdict_text(told, row["rule"], len(part), plan.labels),
+            "verdict_text": _verdict_text(told, lean, row, len(part), plan.labels),
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
+        for name in LOSSES:
+            low, high = _interval([r[name] for r in part], *plan.bootstrap)
+            row |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
         stale = (f"{name}_invalidation" for name in LOSSES)
         rows.append(row | {f"mean_{name}": mean_of([r[name] for r in part]) for name in stale})
     return rows
 
 
-def _verdict_text(told: Row, rule: str, n: int, labels: str) -> str:
-    """The sentence on a verdict, word by word."""
-    causes = "+".join(filter(None, (told["largest"], told["tied"]))).replace("missing", "extraction (missing)")
-    *first, last = causes.split("+")
-    where = f"{', '.join(first)} and {last} equally" if first else last
+def _rival(found: Row, numbers: Mapping[str, Fraction]) -> tuple[str, str]:
+    """Of an undecided row of store_verdicts the loss that may be the largest instead, and what the sentence says of a
+    lean; both may be empty."""
+    own = set(filter(None, (found["largest"], *found["tied"].split("+"))))
+    if found["leans"]:
+        drawn = {name: float(found[f"drawn_{name}"]) for name in LOSSES}
+        other = {name: max(0.0, 2 * float(numbers[name]) - drawn[name]) for name in LOSSES}
+        lean = f"the draws lean to {found['largest']}: a step as long the other way puts"
+        for start, losses in (("the mean of the draws puts", drawn), (lean, other)):
+            behind = min([losses[name] for name in LOSSES if name in own], default=0.0)
+            ahead = [name for name in LOSSES if losses[name] >= max(losses.values()) - _EQUAL]
+            if losses[ahead[0]] > behind + _EQUAL:
+                return ahead[0], f"; {start} {ahead[0]} ahead"
+    alone = [(-found[f"{name}_draws"], name) for name in (*LOSSES, NO_LOSS) if name not in own]
+    draws, name = min(alone, key=lambda pair: pair[0])
+    return (name if draws else ""), ""
+
+
+def _verdict_text(told: Row, lean: str, row: Row, n: int, labels: str) -> str:
+    """The sentences on a verdict, word by word."""
+    causes = [cause for cause in (told["largest"], *told["tied"].split("+")) if cause]
+    where = _listed([_IN_FULL.get(cause, cause) for cause in causes]) + " equally" * (len(causes) > 1)
     who = "its labels" if labels == "labels" else f"the {labels}"
-    lost = f"kept by {_FIRST[rule]}, the store loses " + ("nothing" if where == NO_LOSS else f"most to {where}")
-    lost += f", by {who} ({n} example" + (")" if n == 1 else "s)")
+    by = f", by {who} ({n} example" + (")" if n == 1 else "s)")
+    if told["verdict"] == _UNDEFINED:
+        return f"Undefined: nothing can be kept within {row['budget']}: the optimum is 0{by}."
+    lost = f"ept by {_FIRST[row['rule']]}, the store loses " + ("nothing" if NO_LOSS in causes else f"most to {where}")
+    lost += by
+    rest = "How far other examples may differ, the intervals of the losses say."
+    if labels != "labels":
+        rest = f"That is how sure the labels are: h{rest[1:]}"
+    rest = rest if n >= _FEW else "So few examples say nothing about others."
     if told["agreement"] is None:
-        return f"K{lost[1:]}."
+        return f"K{lost}. {rest}"
     sure = f"{100 * told['agreement']:.0f} % of {told['draws']} label draws agree"
+    sure += " (80 % are needed)" * (told["agreement"] < MIN_SHARE)
     sure += f", the largest losses tie in {told['tied_draws']}" if told["tied_draws"] else ""
     if told["unproven_draws"]:
         sure += f", {told['unproven_draws']} are too large to prove or not tried"
-    sure += f"; kappa {told['kappa']:.2f} (the lower of two)" + told["leans"] * "; the draws lean further than it leads"
+    sure += f"; kappa {told['kappa']:.2f} (the lower of two" + "; 0.4 is needed" * (told["kappa"] < MIN_KAPPA) + ")"
     if told["verdict"] == UNDECIDED:
-        return f"Undecided: {lost}, but {sure} (80 % and 0.4 are needed)."
-    return f"K{lost[1:]}: {sure}."
+        between = [{NO_LOSS: "no loss", **_IN_FULL}.get(cause, cause) for cause in _between(told)]
+        head = f"Undecided between {_listed(between)}" if len(between) > 1 else "Undecided"
+        return f"{head}: k{lost}: {sure}{lean}. {rest}"
+    return f"K{lost}: {sure}. {rest}"
+
+
+_IN_FULL = {"missing": "extraction (missing)"}
+
+
+def _between(told: Row) -> list[str]:
+    """What an undecided verdict may be."""
+    names = (told["largest"], *told["tied"].split("+"), told["rival"])
+    return [name for i, name in enumerate(names) if name and name not in names[:i]]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def diagnosed(rules: set[str]) -> str | None:
@@ -191,7 +243,7 @@ def _advised(row: Row, name: str, least: float) -> list[tuple[float, float]]:
     loses least of those at this budget."""
     loss, stale = row[f"mean_{name}"], row[f"mean_{name}_invalidation"]
     if not loss:
-        return [(row["budget"], 0)]
+        return [(row["budget"], 0)] + [(0, 0)] * (not row["mean_opt"])
     share, budget = (100 * loss / row["mean_opt"], 0.5), (row["budget"], 0)
     numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), *((budget, share) if name == "missing" else (share, budget))]
     numbers += [(stale, 0.0005)] if stale > 0 else []
@@ -204,6 +256,8 @@ def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) 
     return all(abs(a - b) <= half + 1e-9 for a, (b, half) in zip(found, again, strict=True))
 
 
+# Where one of these changes a range of budgets ends.
+_SAME = ("verdict", "largest", "tied", "rival")
 # What the line over all budgets says of a loss.
 _CHANGE = {
     "missing": "write what the lost units say",
@@ -221,7 +275,7 @@ def range_rows(told: Sequence[Row], scores: Sequence[Row]) -> Iterator[Row]:
         runs: list[list[Row]] = [[]]
         for budget in scored:
             row = rows.get((*key, budget))
-            if row is None or not runs[-1] or any(row[c] != runs[-1][-1][c] for c in ("verdict", "largest", "tied")):
+            if row is None or not runs[-1] or any(row[c] != runs[-1][-1][c] for c in _SAME):
                 runs.append([])
             if row is not None:
                 runs[-1].append(row)
@@ -236,11 +290,13 @@ def _range(run: Sequence[Row], scored: Sequence[int]) -> Row:
         where = f"from {first}" if last == scored[-1] else f"at {first} to {last}"
         where = where if len(run) < len(scored) else f"at all budgets, {first} to {last}"
     causes = "+".join(filter(None, (told["largest"], told["tied"]))).split("+")
-    names = " and ".join(filter(None, (", ".join(causes[:-1]), causes[-1])))
-    change = f"{names}{' equally' * (len(causes) > 1)} ({', '.join(_CHANGE.get(c, c) for c in causes)})"
+    change = f"{_listed(causes)}{' equally' * (len(causes) > 1)} ({', '.join(_CHANGE.get(c, c) for c in causes)})"
     change = "nothing is lost" if told["verdict"] == NO_LOSS else change
-    change = f"undecided ({names} as judged)" if told["verdict"] == UNDECIDED else change
-    own = {c: told[c] for c in ("rule", "labels", "verdict", "largest", "tied")}
+    change = "nothing can be kept (the optimum is 0)" if told["verdict"] == _UNDEFINED else change
+    if told["verdict"] == UNDECIDED:
+        between = ["no loss" if cause == NO_LOSS else cause for cause in _between(told)]
+        change = f"undecided between {_listed(between)}" if between[1:] else f"undecided ({between[0]} as judged)"
+    own = {c: told[c] for c in ("rule", "labels", *_SAME)}
     ends = {"first_budget": first, "last_budget": last, "budgets": len(run)}
     return own | ends | {"text": f"{where}: {change}"}
 
@@ -294,21 +350,27 @@ def anatomy_rows(
     """Rows of store_anatomy. stores: of every example that has one; covered: example -> unit -> coverage by each
     memory; invalidation: example -> invalidation units; budgets: by cost model."""
     memories = [memory for own in stores.values() for memory in own]
-    parts: list[tuple[str, str, str, float | None]] = []
+    parts: list[tuple[str, str, str, float | None, str | None]] = []
 
-    def add(what: str, values: Mapping[str, float | None], cost_model: str = "") -> None:
-        parts.extend((what, name, cost_model, value) for name, value in values.items())
+    def add(what: str, values: Mapping[str, float | None], cost_model: str = "", detail: str | None = None) -> None:
+        parts.extend((what, name, cost_model, value, detail) for name, value in values.items())
 
     add("memories per example", _spread([len(own) for own in stores.values()]))
-    add("examples", {"with a store": len(stores), "with an empty store": sum(not own for own in stores.values())})
-    told = Counter()
-    for row in ingest:
-        told[row["what"], row["name"]] += row["count"]
-    for (what, name), count in told.items():
+    empty = sorted(i for i, own in stores.items() if not own)
+    add("examples", {"with a store": len(stores)})
+    add("examples", {"with an empty store": len(empty)}, detail=_first_three(empty))
+    for (what, name), rows in _grouped(ingest, "what", "name").items():
+        count = sum(row["count"] for row in rows)
         if what == "format":
             add(what, {name: 1})
-        elif what in ("count", "skipped", "warning", "partial", "labels", "judge", "package"):
-            add({"count": "rows", "package": "examples"}.get(what, what), {name: count})
+        elif what in ("count", "judge"):
+            add({"count": "rows"}.get(what, what), {name: count})
+        elif what in ("skipped", "warning", "partial", "labels", "package"):
+            where = sorted(row["instance_id"] for row in rows)
+            one = ": ".join(filter(None, (where[0], rows[0]["detail"]))) or None
+            add(
+                {"package": "examples"}.get(what, what), {name: count}, detail=_first_three(where) if where[1:] else one
+            )
     tombstones = sum(memory.representation_type == "tombstone" for memory in memories)
     add("memories", {"in all": len(memories), "tombstones": tombstones})
     add("representation", Counter(memory.representation_type for memory in memories))
@@ -325,8 +387,15 @@ def anatomy_rows(
                 add("share of memories that fit", {f"B = {b}": sum(c <= b for c in flat) / len(flat)}, cost_model)
             whole = sum(sum(own) <= b for own in costs.values()) / len(costs)
             add("share of stores that fit", {f"B = {b}": whole}, cost_model)
-    for what, name, cost_model, value in parts:
-        yield {"labels": plan.labels, "cost_model": cost_model, "what": what, "name": name, "value": value}
+    for what, name, cost_model, value, detail in parts:
+        row = {"labels": plan.labels, "cost_model": cost_model, "what": what, "name": name, "value": value}
+        yield row | {"detail": detail}
+
+
+def _first_three(ids: Sequence[str]) -> str | None:
+    if not ids:
+        return None
+    return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
 
 
 def _spread(values: Sequence[int]) -> dict[str, float]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
+from ..analysis.store_summary import MIN_EXAMPLES, UNDEFINED, undecided_between
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from ..stores.labels import UNLABELLED
 from ..stores.pruning import CALLED
@@ -16,8 +17,7 @@ from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
 from .tables import MISSING, Document, Section
 
 _FRAME = "store_summary"
-# An interval of fewer examples says little, whatever its width: it is not shown (the data have it, with n).
-MIN_EXAMPLES = 5
+# An interval of fewer than MIN_EXAMPLES says little, whatever its width: it is not shown (the data have it, with n).
 _CI = f"[low, high]: 95 % percentile bootstrap interval of the mean; not shown of fewer than {MIN_EXAMPLES} examples."
 _UNION = (
     "Package ratio: F / OPT of the package (above 1 where memories cover what no candidate does). Union ratio: F / OPT "
@@ -25,21 +25,33 @@ _UNION = (
 )
 _JOINT = "Joint ratio: F / OPT of the package and the memories of all compared stores: one denominator for all of them."
 _COUNTS = (
-    "Undefined (package / union): examples without a ratio as that OPT is 0. Empty: examples whose store is empty; "
-    "they count as 0."
+    "F: the mean value of what was kept, over all examples that count. OPT: the value of the optimum. Undefined "
+    "(package / union): examples without a ratio as that OPT is 0. Empty: examples whose store is empty; they count as "
+    "0."
 )
+_ALL_OR_NOTHING = "All or nothing: the whole store where it fits within B, else nothing."
 _VERDICT = (
     f"Verdict: of the {DRAWS} draws of labels from what the judge is known to confuse, the share under which the same "
     f"mean loss is the largest; undecided below {100 * MIN_SHARE:.0f} %, where the judge's kappa (the lower of its "
     f"two) is below {MIN_KAPPA}, or where the draws lean: their mean losses, or a step as long the other way, put "
-    "another one ahead. A draw whose largest losses tie agrees only with a verdict that is the same tie. On stores "
-    "with labels the draws found too much missing (docs/stores.md, Calibration)."
+    "another one ahead. Undecided between two: the loss that is the largest as judged, and the one that these draws "
+    "put in its place. A draw whose largest losses tie agrees only with a verdict that is the same tie. On stores with "
+    "labels the draws found too much missing (docs/stores.md, Calibration). All this is about what the memories cover, "
+    "not about other examples."
+)
+_STALE = (
+    "(stale x): the part in invalidation units, which say that something no longer holds, by the selections reported; "
+    "it is negative where the optimum gives such a unit up for something worth more."
+)
+_LOSS_CI = (
+    "[low, high]: 95 % percentile bootstrap interval of the mean loss over examples: how far it would differ on others "
+    f"like these, by the same labels; not shown of fewer than {MIN_EXAMPLES} examples, nor of losses of 0."
 )
 LOSS_LABELS = {"missing": "Missing", "size": "Size", "selection": "Selection"}
 RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.items()}
 # Ratio -> the column with its number of examples.
 _COUNTED = {"package_ratio": "package_n", "union_ratio": "n", "joint_ratio": "joint_n"}
-# Units named in the line on what no memory says, and rows a store of the table of them.
+# Units of a kind that are named in the line on what a whole store lacks, and rows a store of the table of them.
 _NAMED_UNITS, _LISTED_UNITS = 5, 20
 
 
@@ -71,7 +83,7 @@ def external_denominators(results: Results, suite: str) -> Document:
             (
                 _rule(r),
                 r.budget,
-                r.n,
+                " / ".join(f"{getattr(r, _COUNTED[name]):,}" for name in ratios.values()),
                 _number(r.mean_value),
                 *(_interval(r, name) for name in ratios.values()),
                 f"{r.package_undefined_n} / {r.union_undefined_n}",
@@ -81,17 +93,18 @@ def external_denominators(results: Results, suite: str) -> Document:
         ]
         heads = ["Kept by", "B", "n", "F", *ratios, "Undefined", "Empty"]
         sections.append(Section(heading, _text(heads, rows)))
-    notes = [_UNION, _COUNTS, _CI, *([_JOINT] if compared else [])]
+    notes = [_UNION, _counted(ratios), _COUNTS, _CI, *([_JOINT] if compared else []), _ALL_OR_NOTHING]
     notes += _joint_notes(results, suite, frame)
     notes += [*_counts_notes(frame), *_unlabelled_notes(results, suite)]
-    return Document(_caption(results, suite, "Exported stores", frame), frame, tuple(sections), tuple(notes))
+    caption = _ratio_caption(results, suite, "Exported stores", frame, list(ratios.values()))
+    return Document(caption, frame, tuple(sections), tuple(notes))
 
 
 @table(has_stores)
 def store_diagnosis(results: Results, suite: str) -> Document:
     """What a store loses against the optimum of its union, and what to change."""
     frame = results.natural("store_diagnosis", suite)
-    sections = []
+    sections, exports = [], {}
     for heading, part in _by_store(results, suite, frame):
         judged = part["agreement"].notna().any()
         rows = [
@@ -110,22 +123,29 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         heads = ["Kept by", "B", "n", "OPT of the union", "F", *LOSS_LABELS.values(), "Largest loss"]
         heads += ["Verdict (draws that agree)", "Mean of the draws"] if judged else []
         sections.append(Section(heading, _text(heads, rows)))
+        store = part["store"].iloc[0]
         told = [*_first_line(results, suite, part)]
-        told += [("any", "Missing", _unsaid_line(results, suite, part["store"].iloc[0]))]
+        if store not in exports:
+            exports[store] = _export_line(results, suite, store)
+            told.append(("any", "Export", exports[store]))
+        told += [("any", "Units", _unsaid_line(results, suite, store))]
         told += [
             (r.budget, label, getattr(r, name))
             for r in part[part["diagnosed"]].itertuples()
-            for label, name in (("Verdict", "verdict_text"), *((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS))
+            for label, name in (("Verdict", "verdict_text"), *_advised(r))
         ]
         kept = f" (kept by: {CALLED[part[part['diagnosed']]['rule'].iloc[0]]})" if part["diagnosed"].any() else ""
         sections.append(Section(f"{heading}: what to change{kept}", _text(["B", "Loss", "Change"], told)))
     notes = (
         "Missing: what the whole store, without a budget, is worth less than OPT of the union. Size: what its best "
         "subset within B is worth less than the whole store, or than that OPT if it is less. Selection: what was kept "
-        "is worth less than the best subset. The three sum to OPT of the union - F. Means over examples with both "
-        "optima proven.",
-        "(stale x): the part in invalidation units, which say that something no longer holds, by the selections "
-        "reported; it is negative where the optimum gives such a unit up for something worth more.",
+        "is worth less than the best subset. The three sum to OPT of the union - F. OPT of the union: the most that "
+        "any choice within B out of the package's candidates and the store's memories is worth. F: what was kept is "
+        "worth. Both in weight of the units covered. Means over examples with both optima proven.",
+        "k: how many candidates of one group a choice may have (each memory is a group of its own). h: how a unit's "
+        "worth grows with its coverage; under cap1 in proportion, up to its weight.",
+        *([_STALE] if _has_stale(frame) else []),
+        _LOSS_CI,
         "First: the largest loss, which is what to change first, by ranges of the budgets that were scored (between "
         "these nothing is known, nor above the largest).",
         *([_VERDICT] if frame["agreement"].notna().any() else []),
@@ -168,39 +188,54 @@ def store_lost_units(results: Results, suite: str) -> Document:
 
 @table(has_stores)
 def store_units(results: Results, suite: str) -> Document:
-    """The units that count of which no memory of a store says anything, whatever the budget."""
+    """The units that count of which the memories of a store say nothing, or a part only, whatever the budget."""
     frame = results.natural("store_units", suite)
     sections = []
     for store in results.info.suite(suite).stores:
-        unsaid = _unsaid(frame[frame["store"] == store.name])
+        own = frame[frame["store"] == store.name]
         rows = [
-            (r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _number(r.weight), _plain(r.unit_text))
-            for r in unsaid.head(_LISTED_UNITS).itertuples()
-        ]
-        heading = f"{_heading(store)}, {_unsaid_count(frame[frame['store'] == store.name], unsaid)}"
-        sections.append(Section(heading, _text(["Example", "Unit", "Role", "Weight", "Text"], rows)))
+            (r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _number(r.weight), _number(r.covered),
+             _number(r.lacks), _plain(r.unit_text))
+            for r in _lacking(own).head(_LISTED_UNITS).itertuples()
+        ]  # fmt: skip
+        heads = ["Example", "Unit", "Role", "Weight", "Covered", "Lacks", "Text"]
+        sections.append(Section(f"{_heading(store)}, {_said_count(own)}", _text(heads, rows)))
     notes = (
-        f"Units of weight above 0 that no memory covers, by weight; the first {_LISTED_UNITS} a store (the data have "
-        "all units that count, with what the whole store covers of each).",
+        "Units of weight above 0 that all memories together, whatever the budget, do not cover in full. Covered: by "
+        "the whole store, at most 1. Lacks: of the weight, what is not covered, by which they stand in order; the "
+        f"first {_LISTED_UNITS} a store (the data have all units that count).",
         *_unlabelled_notes(results, suite),
     )
     examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
-    caption = f"What no memory says; suite {suite}, {examples}.{_remarks(results, suite)}"
+    caption = f"What a whole store does not say, or says in part; suite {suite}, {examples}.{_remarks(results, suite)}"
     return Document(caption, frame, tuple(sections), notes)
 
 
-def _unsaid(own: pd.DataFrame) -> pd.DataFrame:
-    """The units of one store (rows of store_units) that no memory covers, the heaviest first."""
-    order = {"weight": False, "package_id": True, "unit_id": True}
-    return own[own["covered"] == 0].sort_values(list(order), ascending=list(order.values()))
+def _lacking(own: pd.DataFrame) -> pd.DataFrame:
+    """The units of one store (rows of store_units) that are not covered in full, with column `lacks`: how much of the
+    weight is not; that is most first."""
+    lacking = own[own["covered"] < 1].assign(lacks=lambda rows: rows["weight"] * (1 - rows["covered"]))
+    order = {"lacks": False, "package_id": True, "unit_id": True}
+    return lacking.sort_values(list(order), ascending=list(order.values()))
 
 
-def _unsaid_count(own: pd.DataFrame, unsaid: pd.DataFrame) -> str:
-    partly = int(((own["covered"] > 0) & (own["covered"] < 1)).sum())
+def _said_count(own: pd.DataFrame, named: Callable[[pd.DataFrame], str] = lambda units: "") -> str:
+    """How many of the units that count a whole store says in full, in part and not at all; named: rows -> what to add
+    on which they are."""
+    lacking = _lacking(own)
+    unsaid, partly = (lacking[found] for found in (lacking["covered"] == 0, lacking["covered"] > 0))
+    told = [f"{len(partly):,} in part only{named(partly)}"] if len(partly) else []
+    if not len(unsaid):
+        return f"all {len(own):,} units that count are said" + (f", {told[0]}" if told else " in full")
     weights = f"{_number(unsaid['weight'].sum())} of {_number(own['weight'].sum())} of the weight"
-    return (
-        f"no memory says {len(unsaid):,} of the {len(own):,} units that count ({weights}), {partly:,} are said in part"
-    )
+    are = "are" if len(unsaid) > 1 else "is"
+    none = f"of the {len(own):,} units that count {len(unsaid):,} {are} said by no memory ({weights}){named(unsaid)}"
+    return "; ".join([none, *told])
+
+
+def _advised(row) -> Iterator[tuple[str, str]]:
+    """(label, column) of the advice on what is lost; that nothing is lost stands in the table above."""
+    yield from ((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS if getattr(row, f"mean_{n}"))
 
 
 def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -211,18 +246,52 @@ def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tu
         frame = frame[frame[name] == here[name]]
     if len(frame):
         line = "; ".join(frame.sort_values("first_budget")["text"])
-        yield "all", "First", _said(results, suite, here["store"], f"{line}.")
+        few = " So few examples say nothing about others." if part["n"].max() < MIN_EXAMPLES else ""
+        yield "all", "First", _said(results, suite, here["store"], f"{line}.{few}")
+
+
+# What is told of an export, as rows of store_anatomy: (what, name; None: any) -> how, by value and name.
+_ODD = {
+    ("examples", "with an empty store"): "{n} empty",
+    ("examples", "store of no example"): "{n} of no example",
+    ("skipped", None): "{n} rows skipped, {name}",
+    ("partial", None): "partial, {name}",
+    ("warning", None): "{name}, {n}",
+    ("labels", None): "{n} {name}",
+}
+
+
+def _export_line(results: Results, suite: str, store: str) -> str:
+    """What is odd in the export of a store, each with where; a diagnosis is no better than its export."""
+    frame = results.natural("store_anatomy", suite)
+    own = frame[frame["store"] == store]
+    held = int(own[own["what"].eq("examples") & own["name"].eq("with a store")]["value"].sum())
+    odd = []
+    for (what, name), form in _ODD.items():
+        rows = own[own["what"].eq(what) & (own["name"].eq(name) if name else True) & own["value"].gt(0)]
+        for r in rows.itertuples():
+            where = "" if pd.isna(r.detail) else f" ({_plain(r.detail)})"
+            odd.append(form.format(n=f"{r.value:,.0f}", name=r.name) + where)
+    return f"The export: {_count(held, 'store')} of scored examples; {'; '.join(odd) or 'nothing odd'}."
 
 
 def _unsaid_line(results: Results, suite: str, store: str) -> str:
-    """What a store lacks whatever the budget, with the heaviest units."""
+    """What a store lacks whatever the budget, with the units that it lacks most of."""
     frame = results.natural("store_units", suite)
     own = frame[frame["store"] == store]
-    unsaid = _unsaid(own)
-    named = [f"{r.package_id} {r.unit_id}" for r in unsaid.head(_NAMED_UNITS).itertuples()]
-    more = f" and {len(unsaid) - len(named):,} more" if len(unsaid) > len(named) else ""
-    listed = f": {', '.join(named)}{more} (table store_units)" if named else ""
-    return _said(results, suite, store, f"{_unsaid_count(own, unsaid)}{listed}.")
+    listed = " (table store_units)" if len(_lacking(own)) else ""
+    return _said(results, suite, store, f"{_said_count(own, _named_units)}{listed}.")
+
+
+def _named_units(units: pd.DataFrame) -> str:
+    named = [_unit_name(r.package_id, r.unit_id) for r in units.head(_NAMED_UNITS).itertuples()]
+    more = f" and {len(units) - len(named):,} more" if len(units) > len(named) else ""
+    return f": {', '.join(named)}{more}"
+
+
+def _unit_name(package_id: str, unit_id: str) -> str:
+    """The id of a unit, with its example where that is not in it."""
+    return unit_id if package_id in unit_id else f"{package_id} {unit_id}"
 
 
 def _said(results: Results, suite: str, store: str, text: str) -> str:
@@ -239,10 +308,10 @@ def store_anatomy(results: Results, suite: str) -> Document:
     for store in results.info.suite(suite).stores:
         part = frame[frame["store"] == store.name]
         rows = [
-            (style.prettify(r.what), r.name, r.cost_model or MISSING, _share(r))
+            (style.prettify(r.what), r.name, r.cost_model or MISSING, _share(r), _plain(r.detail))
             for r in sorted(part.itertuples(), key=lambda r: (r.cost_model, r.what, *_by_budget(r.name)))
         ]  # fmt: skip
-        sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value"], rows)))
+        sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value", "Where"], rows)))
     stores = len(results.info.suite(suite).stores)
     caption = f"Anatomy of exported stores; suite {suite}, n = {_count(stores, 'store')}.{_remarks(results, suite)}"
     notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
@@ -270,10 +339,15 @@ def store_costs(results: Results, suite: str) -> Document:
             costs = own.drop_duplicates("cost_model").set_index("cost_model")["memory_cost"]
             heads = [m if costs[m] == m else f"{m}, memories {costs[m]}" for m in models]
             sections.append(Section(_heading(store, k, saturation), _text(["Kept by", "Budget", *heads], rows)))
-    notes = ["Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost."]
+    notes = [
+        "Union ratio (package ratio). Budgets as written: a fraction is one of each cost model's own mean cost.",
+        "n = union (package): over how many examples the means are, where these are not all that have a store; in the "
+        "others that optimum is 0, or not proven. Means over different examples do not compare.",
+        _ALL_OR_NOTHING,
+    ]
     if (frame["memory_cost"] != frame["cost_model"]).any():
         notes.append(_MIXED)
-    caption = _caption(results, suite, "Exported stores by cost model", frame)
+    caption = _ratio_caption(results, suite, "Exported stores by cost model", frame, ["union_ratio", "package_ratio"])
     return Document(caption, frame, tuple(sections), tuple(notes))
 
 
@@ -407,10 +481,27 @@ def _remarks(results: Results, suite: str) -> str:
 
 
 def _caption(results: Results, suite: str, what: str, frame: pd.DataFrame) -> str:
-    counts = frame["examples"] if "examples" in frame else frame["n"]
-    low, high = (int(counts.min()), int(counts.max())) if len(counts) else (0, 0)
-    n = _count(low, "example") if low == high else f"{low:,} to {_count(high, 'example')}"
-    return f"{what}; suite {suite}, n = {n} a row.{_remarks(results, suite)}"
+    return f"{what}; suite {suite}, n = {_span(frame[['n']])} a row.{_remarks(results, suite)}"
+
+
+def _ratio_caption(results: Results, suite: str, what: str, frame: pd.DataFrame, ratios: Sequence[str]) -> str:
+    """The caption of a table of mean ratios: each is over the examples that have one."""
+    n, held = _span(frame[[_COUNTED[name] for name in ratios]]), _span(frame[["examples"]])
+    return f"{what}; suite {suite}, n = {n} a ratio, of {held} with a store.{_remarks(results, suite)}"
+
+
+def _span(counts: pd.DataFrame) -> str:
+    """The least and the largest of the counts, in words."""
+    low, high = (int(counts.min(axis=None)), int(counts.max(axis=None))) if len(counts) else (0, 0)
+    return _count(low, "example") if low == high else f"{low:,} to {_count(high, 'example')}"
+
+
+def _counted(ratios: Sequence[str]) -> str:
+    named = " / ".join(name.split()[0].lower() for name in ratios)
+    return (
+        f"n ({named}): the examples that have that ratio, and over which its mean is. Means over different examples do "
+        "not compare."
+    )
 
 
 def _count(n: int, what: str) -> str:
@@ -494,11 +585,20 @@ def _label(view: str, rule: str) -> str:
 
 def _with_stale(row, name: str) -> str:
     loss, stale = getattr(row, f"mean_{name}"), getattr(row, f"mean_{name}_invalidation")
-    return _number(loss) + (f" (stale {_number(stale)})" if stale else "")
+    interval = ""
+    if row.n >= MIN_EXAMPLES and loss:
+        interval = f" [{', '.join(_number(getattr(row, f'mean_{name}_{end}')) for end in ('low', 'high'))}]"
+    return _number(loss) + interval + (f" (stale {_number(stale)})" if stale else "")
+
+
+def _has_stale(frame: pd.DataFrame) -> bool:
+    return bool((frame[[f"mean_{name}_invalidation" for name in LOSS_LABELS]] != 0).any(axis=None))
 
 
 def _largest(row) -> str:
-    """The largest loss, or all that are equally large."""
+    """The largest loss, or all that are equally large; none of an optimum of 0."""
+    if row.verdict == UNDEFINED:
+        return MISSING
     names = [LOSS_LABELS.get(name, "None") for name in (row.largest, *filter(None, row.tied.split("+")))]
     return " and ".join([", ".join(names[:-1]), names[-1].lower()] if len(names) > 1 else names)
 
@@ -509,8 +609,14 @@ def _drawn(row) -> str:
 
 
 def _sure(row) -> str:
-    verdict = "Undecided" if row.verdict == UNDECIDED else _largest(row)
-    return f"{verdict} ({100 * row.agreement:.0f} %)"
+    if row.verdict == UNDEFINED:
+        return "Undefined"
+    share = f"{100 * row.agreement:.0f} %"
+    if row.verdict != UNDECIDED:
+        return f"{_largest(row)} ({share})"
+    names = [LOSS_LABELS.get(name, "None") for name in undecided_between(row._asdict())]
+    between = f": {' or '.join(map(str.lower, names))}" if len(names) > 1 else ""
+    return f"Undecided{between} ({share}{', draws lean' if row.leans else ''})"
 
 
 def _by_budget(name: str) -> tuple[int, str]:
@@ -524,7 +630,8 @@ def _share(row) -> str:
 
 
 def _two(row) -> str:
-    return f"{_number(row.union_ratio)} ({_number(row.package_ratio)})"
+    counts = f", n = {row.n:,} ({row.package_n:,})" if {row.n, row.package_n} != {row.examples} else ""
+    return f"{_number(row.union_ratio)} ({_number(row.package_ratio)}){counts}"
 
 
 def _plain(text: str | None) -> str:

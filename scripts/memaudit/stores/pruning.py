@@ -29,7 +29,7 @@ CALLED = {
     "salience_order": "salience order",
     "upper_exact": "best subset, exact",
     "upper_greedy": "greedy upper rule (no bound)",
-    "full_store": "whole store",
+    "full_store": "all or nothing",
 }
 
 
