@@ -49,8 +49,8 @@ _READ_EARLY = 1 << 20
 def check_stores(config: Config) -> None:
     """InputError, with a line a store, where a small export cannot be read, is of none of its suite's questions or of
     other memories than its salience file, lacks what a pruning rule needs in all of its stores, or where its coverage
-    rows are wrong or name a unit that the package does not have; with a line a suite where compared stores, all of small
-    exports, have no example in common.
+    rows are wrong or name a unit that the package does not have; with a line a suite where compared stores, all of
+    small exports, have no example in common.
 
     Which questions they are is known of some suites only without building them (`coverage_package`), and which of them
     count of none; a job checks every store.

@@ -131,7 +131,7 @@ def diagnosis_rows(
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
         for name in LOSSES:
-            low, high = _interval([r[name] for r in part], *plan.bootstrap)
+            low, high = interval([r[name] for r in part], *plan.bootstrap)
             row |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
         stale = (f"{name}_invalidation" for name in LOSSES)
         rows.append(row | {f"mean_{name}": mean_of([r[name] for r in part]) for name in stale})
