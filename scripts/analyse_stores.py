@@ -1,10 +1,11 @@
-"""Rule analyse_stores: means, diagnosis, anatomy and lost units of a suite's exported stores."""
+"""Rule analyse_stores: means, diagnosis, comparison, anatomy and lost units of a suite's exported stores."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from job import log_to
+from memaudit.analysis.store_compared import compared, compared_ranges
 from memaudit.analysis.store_summary import (
     Declared,
     anatomy,
@@ -28,6 +29,7 @@ units = read_table(given.units, "units").to_pandas()
 invalid = units[units["role"] == "invalidation"].groupby("package_id")["unit_id"].apply(list)
 invalidation = {i: invalid.get(i, []) for i in packages}
 parts = {name: [] for name in STORE_TABLES}
+all_scores, all_declared = {}, {}
 for store, how in params.stores.items():
     scores, losses, lost = (
         read_all(f"store_{kind}", [f for f in given[kind] if f"/stores/{store}/" in f]).to_pandas()
@@ -57,6 +59,10 @@ for store, how in params.stores.items():
     }
     for name, frame in frames.items():
         parts[name].append(to_table(name, frame))
+    all_scores[store], all_declared[store] = scores, declared
+side_by_side = compared(all_scores, {store: all_declared[store] for store in params.compared}, **params.bootstrap)
+parts["store_compared"].append(to_table("store_compared", side_by_side))
+parts["store_compared_ranges"].append(to_table("store_compared_ranges", compared_ranges(side_by_side)))
 metadata = stage_metadata(given, params)
 for path in snakemake.output:
     name = Path(path).stem

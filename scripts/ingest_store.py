@@ -9,7 +9,7 @@ from memaudit.stage_io import stage_metadata
 from memaudit.stores.ingest_io import COVERAGE, SALIENCE, label_file_beside, read_labels, read_stores
 from memaudit.stores.judge_io import judge_named
 from memaudit.stores.labelled import judged_stores, labelled_stores, refuse_strange_units
-from memaudit.stores.model import IngestOptions
+from memaudit.stores.model import IngestOptions, lacking
 from memaudit.stores.tables_io import write_labelled
 from memaudit.table_io import read_table
 
@@ -21,6 +21,8 @@ part.pop("parts")
 found = read_stores(paths["path"], IngestOptions(name=name, **part), paths["parts"], beside=False)
 for one in found:
     print(one.report)
+for line in lacking(one.report for one in found):
+    print(line)
 package_ids = read_table(given.packages, "packages", ["package_id"])["package_id"].to_pylist()
 salience = paths["salience"] or label_file_beside(paths["path"], SALIENCE)
 salience = None if salience is None else read_labels(salience)

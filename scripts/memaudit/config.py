@@ -37,7 +37,7 @@ from pydantic_core import PydanticCustomError
 
 from . import costs
 from .config_yaml import Unread
-from .errors import InputError, key_path, shown
+from .errors import InputError, key_path, nearest, shown
 from .objective import BUILT_IN as SATURATIONS
 from .objective import MAX_DENOMINATOR, Saturation, piecewise_linear
 from .package import KNOWN_TYPES
@@ -124,16 +124,9 @@ def _problem(message: str) -> PydanticCustomError:
     return PydanticCustomError("memaudit", "{message}", {"message": message})
 
 
-def _nearest(name: Any, names: Iterable[str]) -> str:
-    """A hint that names the nearest of `names`, or all of them where none is near."""
-    names = sorted(names)
-    near = difflib.get_close_matches(str(name)[:MAX_NAME], names, n=1, cutoff=0.5)
-    return f"nearest known: {near[0]!r}" if near else f"known: {', '.join(names) or 'none'}"
-
-
 def _refuse_unknown(kind: str, name: str, names: Iterable[str], fix: str = "") -> None:
     if name not in names:
-        raise _problem(f"unknown {kind} {shown(name)}; {_nearest(name, names)}{fix}")
+        raise _problem(f"unknown {kind} {shown(name)}; {nearest(name, names)}{fix}")
 
 
 def _reference(kind: str, attribute: str, fix: str = "") -> AfterValidator:
@@ -332,7 +325,7 @@ def _parse_writers(value: Any, info: ValidationInfo) -> list[str] | Literal["all
         raise _problem(f"{shown(value)} is {_kind(value)}; write `all`, or a list of names")
     unknown = [name for name in value if name not in info.context.writers]
     if unknown:
-        hints = "; ".join(f"unknown writer {shown(n)} ({_nearest(n, info.context.writers)})" for n in unknown)
+        hints = "; ".join(f"unknown writer {shown(n)} ({nearest(n, info.context.writers)})" for n in unknown)
         raise _problem(f"{hints}; writers are defined under the top-level key `writers`")
     return value
 
@@ -877,7 +870,9 @@ class StoreEntry(Section):
     instance_id: str | None = Field(None, description="The example that a file with one store is of.")
     instance_key: str | None = Field(None, description="Dotted key of a row that holds its example's id.")
     time_key: str | None = Field(None, description="Dotted key of a row that holds its time.")
-    columns: dict[str, str] = Field({}, description="`{role: dotted key}` of rows of any origin (format `generic`).")
+    columns: dict[str, str] = Field(
+        {}, description="`{role: dotted key}` of rows of any origin (format `generic`); salience in [0, 1]."
+    )
     coverage: PathText | None = Field(
         None,
         description="Labels of what the memories cover (JSON lines as coverage_scoring_calls.jsonl); default: such a "
@@ -890,8 +885,8 @@ class StoreEntry(Section):
     )
     salience: PathText | None = Field(
         None,
-        description="Salience of the memories (JSON lines as salience_scoring_calls.jsonl); default: such a file "
-        "beside the export, else what the export holds.",
+        description="Salience of the memories, in [0, 1] (JSON lines as salience_scoring_calls.jsonl); default: such a "
+        "file beside the export, else what the export holds.",
     )
     cost_model: MemoryCost = Field(
         SAME,
@@ -1324,7 +1319,7 @@ def _what(error: dict[str, Any], loc: list[str | int], model: type[Section] | No
     if kind == "missing":
         return f"is missing; {model.model_fields[loc[-1]].description}"
     if kind == "literal_error" and loc[-1] == "source":
-        return f"unknown source {shown(value)}; {_nearest(value, SOURCES)}"
+        return f"unknown source {shown(value)}; {nearest(value, SOURCES)}"
     if loc[-1] == "[key]":
         return f"the name {shown(value)} is {_kind(value)}; write it in quotes"
     if kind in _EXPECTED:
@@ -1350,4 +1345,4 @@ def _unknown_key(loc: list[str | int], model: type[Section]) -> str:
     other = [name for name, suite in SOURCES.items() if key in suite.model_fields]
     if other and model in SOURCES.values():
         return f"is a key of source {' or '.join(other)} only; remove it or change the source"
-    return f"unknown key; {_nearest(key, keys)}"
+    return f"unknown key; {nearest(key, keys)}"

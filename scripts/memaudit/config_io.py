@@ -11,7 +11,7 @@ from typing import Any
 
 from .config import ALL_BUDGETS, FILE_RULE, Config, StoreEntry, parse_config
 from .config_yaml import Unread, read_yaml
-from .errors import InputError, key_path, shown
+from .errors import InputError, count_of, key_path, shown
 
 # How many parameters of a rule are not configurable, by what it sees (writers.registry).
 _POSITIONAL = {"metadata": 2, "coverage": 3, "solution": 0}
@@ -37,7 +37,8 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     config = parse_config(raw, str(path), RULES, DISTRIBUTIONS, problems)
     unlearnable = list(_unlearnable(config, RULES))
     if unlearnable:
-        raise InputError("\n  ".join([f"{path}: {len(unlearnable)} suites cannot train their writers", *unlearnable]))
+        told = f"{path}: writers of {count_of(len(unlearnable), 'suite')} cannot be trained"
+        raise InputError("\n  ".join([told, *unlearnable]))
     return config
 
 
@@ -47,23 +48,49 @@ _READ_EARLY = 1 << 20
 
 def check_stores(config: Config) -> None:
     """InputError, with a line a store, where a small export cannot be read, is of none of its suite's questions or of
-    other memories than its salience file, or lacks what a pruning rule needs in all of its stores.
+    other memories than its salience file, lacks what a pruning rule needs in all of its stores, or where its coverage
+    rows are wrong or name a unit that the package does not have; with a line a suite where compared stores, all of
+    small exports, have no example in common.
 
     Which questions they are is known of some suites only without building them (`coverage_package`), and which of them
     count of none; a job checks every store.
     """
     from .stores.ingest_io import store_files
 
-    problems = []
+    problems: list[str] = []
+    examples: dict[str, set[str]] = {}
     for name, entry in config.stores.items():
-        files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry)]
+        files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry), *_coverage_files(entry)]
         try:
             if sum(Path(file).stat().st_size for file in files) <= _READ_EARLY:
-                _check_store(config, name, entry)
+                examples[name] = _check_store(config, name, entry)
         except InputError as error:
             problems.append(str(error))
     if problems:
-        raise InputError("\n  ".join([f"{len(problems)} stores cannot be used", *problems]))
+        raise InputError("\n  ".join([f"{count_of(len(problems), 'store')} cannot be used", *problems]))
+    apart = list(_nothing_in_common(config, examples))
+    if apart:
+        raise InputError("\n  ".join(["stores cannot be compared", *apart]))
+
+
+def _nothing_in_common(config: Config, examples: Mapping[str, set[str]]) -> Iterable[str]:
+    """A line for every suite whose compared stores have no example in common, as far as `examples` (store -> ids of the
+    examples that it has a store for) has all of them."""
+    for suite, entry in config.suites.items():
+        named = getattr(entry, "compare_stores", ()) if config.suite_stores(suite) else ()
+        if not named or not all(examples.get(name) for name in named):
+            continue
+        if not set.intersection(*(examples[name] for name in named)):
+            held = "; ".join(f"{name} has {_first_of(examples[name])}" for name in named)
+            yield (
+                f"suites.{suite}.compare_stores: no example has a store in each of {', '.join(named)} ({held}); export "
+                f"the same questions of each, or compare others"
+            )
+
+
+def _first_of(ids: set[str]) -> str:
+    first = sorted(ids)[:3]
+    return ", ".join(map(repr, first)) + (f" and {len(ids) - len(first)} more" if len(ids) > len(first) else "")
 
 
 def _salience_files(entry: StoreEntry) -> list[str]:
@@ -74,7 +101,16 @@ def _salience_files(entry: StoreEntry) -> list[str]:
     return [] if file is None else [str(file)]
 
 
-def _check_store(config: Config, name: str, entry: StoreEntry) -> None:
+def _coverage_files(entry: StoreEntry) -> list[str]:
+    """The one file of coverage rows, named or beside the export; none where a judge says what memories cover."""
+    from .stores.ingest_io import COVERAGE, label_file_beside
+
+    file = None if entry.judge else entry.coverage or label_file_beside(entry.path, COVERAGE)
+    return [] if file is None else [str(file)]
+
+
+def _check_store(config: Config, name: str, entry: StoreEntry) -> set[str]:
+    """The ids of the examples that the store is of; none where it does not say so and its suite may know."""
     from .natural.coverage_package_io import query_ids
     from .stores.ingest import match
     from .stores.ingest_io import read_labels, read_stores
@@ -90,7 +126,23 @@ def _check_store(config: Config, name: str, entry: StoreEntry) -> None:
         stores = list(matched.values())
         if salience:
             refuse_salience_of_another_store(name, matched, read_labels(salience[0]), entry.view)
+    for file in _coverage_files(entry):
+        _check_coverage_rows(read_labels(file), suite)
     _refuse_rules_without_ranks(name, entry, [m for store in stores for m in store.memories], bool(salience))
+    ids = {store.instance_id for store in stores}
+    return set() if None in ids else ids
+
+
+def _check_coverage_rows(given: Any, suite: Any) -> None:
+    """InputError on a row that is not in the form of coverage, and, where the suite's units are known, on one that
+    names another."""
+    from .natural.coverage_package_io import unit_ids
+    from .stores.labels import check_coverage, refuse_unknown_units
+
+    for instance_id in sorted(given.rows):
+        check_coverage(given, instance_id)
+    if suite.source == "coverage_package":
+        refuse_unknown_units(given, unit_ids(suite.package))
 
 
 def _refuse_rules_without_ranks(name: str, entry: StoreEntry, memories: Sequence[Any], rated: bool) -> None:

@@ -94,12 +94,18 @@ def _suite_info(config: Config, name: str) -> present.SuiteInfo:
             present.StoreInfo(store, config.stores[store].demonstration, config.stores[store].judge)
             for store in config.suite_stores(name)
         ),
+        compared_stores(config, name),
     )
 
 
 def store_analyses(config: Config, suite: str) -> tuple[str, ...]:
     """The tables of exported stores (schemas.STORE_TABLES) that a suite has: all, or none without a store."""
     return STORE_TABLES if config.suite_stores(suite) else ()
+
+
+def compared_stores(config: Config, suite: str) -> tuple[str, ...]:
+    """The stores of the suite's joint union, as configured; none where the suite scores no store."""
+    return tuple(getattr(config.suites[suite], "compare_stores", ())) if config.suite_stores(suite) else ()
 
 
 def natural_analyses(config: Config, suite: str) -> tuple[str, ...]:
@@ -150,6 +156,7 @@ def read_info(part: Mapping) -> present.RunInfo:
                 "settings": tuple(present.Setting(**s) for s in suite["settings"]),
                 "analyses": tuple(suite["analyses"]),
                 "stores": tuple(present.StoreInfo(**s) for s in suite["stores"]),
+                "compared": tuple(suite["compared"]),
             }
         )
         for suite in part["suites"]

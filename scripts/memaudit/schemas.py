@@ -895,6 +895,8 @@ STORE_TABLES = (
     "store_most_lost",
     "store_units",
     "store_judges",
+    "store_compared",
+    "store_compared_ranges",
 )
 _STORE_ROW = {**_STORE, **_SETTING, **_BUDGET, "memory_cost": _str}
 # Means over the examples that have a store. examples: those; left_out_n: of them empty ones that skip_empty leaves
@@ -1009,4 +1011,43 @@ STORE_MOST_LOST = _table(
     ("suite", "store", "cost_model", "k", "saturation", "budget", "rank"),
     {**_STORE, "rank": _int, **_LOST},
     {"kind": _str, "unit_text": _str, "store_best": _str},
+)
+# Joint ratios of every two compared stores (suite key compare_stores) over the same examples: those of which all of
+# them have a store, and a joint ratio. kept: `diagnosed`, each store pruned by the rule that its diagnosis is of (rule,
+# other_rule), or `upper_exact`, the best subset of each. ratio, other_ratio: means of `store` and `other`; difference:
+# mean of the first less the second, example by example; each with its interval. n: examples in these means; left_out_n:
+# others where a store is empty and skip_empty leaves it out, undefined_n: where the joint optimum is 0, unproven_n:
+# where it, or a best subset, is not proven. memory_cost, other_memory_cost: what memories cost. wins, ties, losses: of
+# `store`, by exact value. verdict: which of the two keeps more (`store`, `other`) where the interval of the difference
+# is beyond 0, else `none`; `too_few` examples.
+_PAIR = {"kept": _str, "store": _str, "other": _str, "rule": _str, "other_rule": _str, "labels": _str}
+_PAIR |= {"other_labels": _str}
+STORE_COMPARED = _table(
+    "store_compared",
+    ("suite", "cost_model", "k", "saturation", "budget", "kept", "store", "other"),
+    {
+        "suite": _str,
+        **_SETTING,
+        **_BUDGET,
+        **_PAIR,
+        "memory_cost": _str,
+        "other_memory_cost": _str,
+        **dict.fromkeys(("n", "left_out_n", "undefined_n", "unproven_n", "wins", "ties", "losses"), _int),
+        "verdict": _str,
+    },
+    {f"{name}{part}": _float for name in ("ratio", "other_ratio", "difference") for part in ("", "_low", "_high")},
+)
+# The same by ranges of the budgets that were scored, as STORE_RANGES: one row a range in which a pair has one verdict.
+# text: the range in words, with the difference (of the store that keeps more, less the other) and n.
+STORE_COMPARED_RANGES = _table(
+    "store_compared_ranges",
+    ("suite", "cost_model", "k", "saturation", "kept", "store", "other", "first_budget"),
+    {
+        "suite": _str,
+        **_SETTING,
+        **_PAIR,
+        **dict.fromkeys(("first_budget", "last_budget", "budgets"), _int),
+        "verdict": _str,
+        "text": _str,
+    },
 )

@@ -42,7 +42,16 @@ def suite() -> SuiteInfo:
     types = ("knowledge-update",)
     tables = (*NATURAL_TABLES, *STORE_TABLES)
     return SuiteInfo(
-        NAME, writers, types, len(BUDGETS), "coverage_package", (), settings, tables, stores=store_frames.STORES
+        NAME,
+        writers,
+        types,
+        len(BUDGETS),
+        "coverage_package",
+        (),
+        settings,
+        tables,
+        stores=store_frames.STORES,
+        compared=store_frames.COMPARED,
     )
 
 

@@ -187,11 +187,83 @@ def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypa
     check_stores(loaded(unnamed={}, other={}))
 
 
+def test_wrong_labels_and_columns_are_told_before_the_run(tmp_path, monkeypatch):
+    """The form of all rows, and units that the package does not have; whose unit it is a job asks."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "package", tables())
+    rows = [{"id": "m", "text": "The bicycle is blue.", "instance_id": "q_bike", "note": 7}]
+    (tmp_path / "s.json").write_text(json.dumps(rows))
+    (tmp_path / "bare.json").write_text(json.dumps([{"id": "m", "memroy": "A", "instance_id": "q_bike"}]))
+    content = raw() | {"writers": {"opt": {"rule": "opt"}}}
+    content["suites"] = {"asked": {"source": "coverage_package", "package": "package", "budgets": [4]}}
+    content["suites"]["asked"]["cost_models"] = ["words"]
+
+    def check(edge, of="q_bike", **store):
+        row = {"instance_id": of} | ({"scores": {"m": 1}} if edge is None else {"coverage_edges": [edge]})
+        (tmp_path / "c.jsonl").write_text(json.dumps(row))
+        stores = {"a": {"suite": "asked", "path": "s.json", "coverage": "c.jsonl"} | store}
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content | {"stores": stores}))
+        check_stores(load_config("my.yaml"))
+
+    unit = tables()["units"][0]["unit_id"]
+    edge = {"memory_id": "m", "unit_id": unit, "coverage": 1}
+    check(edge)
+    unknown = f"c.jsonl: line 1: the package has no unit '{unit}x'; nearest known: '{unit}'"
+    for told, given_edge, store in [
+        ("1 store cannot be used\n  c.jsonl: line 1: coverage_edges is", None, {}),
+        (unknown, edge | {"unit_id": f"{unit}x"}, {}),
+        ("c.jsonl: line 1: coverage is 3", edge | {"coverage": 3}, {"of": "q_far"}),
+        ("s.json: columns: 'note' (salience) has 7", edge, {"columns": {"salience": "note"}}),
+        ("bare.json: example q_bike: no row has a text", edge, {"path": "bare.json", "format": "mem0"}),
+    ]:
+        with pytest.raises(InputError) as error:
+            check(given_edge, **store)
+        assert told in str(error.value)
+
+
+def test_compared_stores_without_a_common_example_are_told_before_the_run(tmp_path, monkeypatch):
+    """Also where the suite's questions are not known; not where an export is large, or says nothing of its example."""
+    monkeypatch.chdir(tmp_path)
+    ids = {"ours": ["q1", "q2", "q3", "q4"], "theirs": ["q5"], "both": ["q4", "q5"]}
+    for name, own in ids.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps([{"id": i, "text": "A", "instance_id": i} for i in own]))
+    (tmp_path / "one.json").write_text(json.dumps([{"id": "m", "text": "A"}]))
+    for name in ("c.jsonl", "talks.json"):
+        (tmp_path / name).write_text("[]")
+
+    def loaded(*compared):
+        stores = {name: {"path": f"{name}.json"} for name in (*ids, "one")}
+        content = raw({"compare_stores": list(compared)}, **stores) | {"writers": {"opt": {"rule": "opt"}}}
+        (tmp_path / "my.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        return load_config("my.yaml")
+
+    for names in (("ours", "both"), ("theirs", "both"), ("ours", "one")):
+        check_stores(loaded(*names))
+    for names in (("ours", "theirs"), ("ours", "theirs", "both")):
+        with pytest.raises(InputError) as error:
+            check_stores(loaded(*names))
+        first, line = str(error.value).splitlines()
+        assert first == "stores cannot be compared"
+        assert line.strip().startswith(
+            f"suites.talks.compare_stores: no example has a store in each of {', '.join(names)} "
+            "(ours has 'q1', 'q2', 'q3' and 1 more; theirs has 'q5'"
+        )
+    monkeypatch.setattr(config_io, "_READ_EARLY", 10)
+    check_stores(loaded("ours", "theirs"))
+
+
+def test_the_run_knows_which_stores_are_compared():
+    config = parse(raw({"compare_stores": ["b", "a"]}, a={}, b={}, c={}))
+    info = run_info(config)
+    assert info.suite("talks").compared == ("b", "a") and info.suite("small").compared == ()
+    assert read_info(info_part(info)) == info
+
+
 def test_a_rule_without_its_order_is_told_of_any_suite(tmp_path, monkeypatch):
     """Also where the suite's questions are not known before it is built."""
     monkeypatch.chdir(tmp_path)
-    for name, content in {"s.json": [{"id": "m", "text": "A"}], "c.jsonl": [], "talks.json": []}.items():
-        (tmp_path / name).write_text(json.dumps(content))
+    for name, content in {"s.json": [{"id": "m", "text": "A"}], "c.jsonl": None, "talks.json": []}.items():
+        (tmp_path / name).write_text("" if content is None else json.dumps(content))
     (tmp_path / "my.yaml").write_text(
         yaml.safe_dump(raw(a={"rules": ["salience"]}) | {"writers": {"opt": {"rule": "opt"}}})
     )

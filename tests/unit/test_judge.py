@@ -53,6 +53,7 @@ def label(memory, unit):
         ("Bought five lemon trees at Gardenia", 1, 0.5),  # no date
         ("Bought six lemon trees at Gardenia on May 25th, 2023", 1, 0.5),  # another number
         ("Bought five lemon trees at Gardenia on 12 June 2023", 1, 0.5),  # another date
+        ("Bought lemon trees at Gardenia on May 25th, 2023", 1, 0.5),  # no number
         ("The user grows tomatoes", 1, 0.0),
         ("User no longer lives in Berlin", 0, 0.0),
         ("The user moved from Berlin to Paris", 0, 0.0),
@@ -64,6 +65,25 @@ def label(memory, unit):
 )
 def test_labels_of_plain_cases(memory, unit, value):
     assert PROXY.coverage(memory, UNITS)[unit] == value
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["The user has reached page 220 of the harbour library's catalogue.", "The XPS 13 of the user is a laptop.",
+     "The user needs 120 stars for gold at the bakery.", "The second cello lesson was with Ivana in Berlin."],
+)  # fmt: skip
+def test_a_unit_whose_number_is_missing_or_another_is_at_most_half_covered(unit):
+    """Whether the noun that it counts follows, goes before, or is not there."""
+    (number,) = read(unit).numbers
+    written = next(form for form in (number.value, "second") if form in unit)
+    assert label(unit, unit) == 1.0
+    assert label(unit.replace(f"{written} ", ""), unit) == label(unit.replace(written, "77"), unit) == 0.5
+
+
+@given(MEMORIES, st.sampled_from(TEXTS))
+def test_what_lacks_a_number_of_the_unit_never_covers_it_in_full(memory, unit):
+    lacks = {n.value for n in read(unit).numbers} - {n.value for n in read(memory).numbers}
+    assert label(memory, unit) <= (0.5 if lacks else 1.0)
 
 
 @pytest.mark.parametrize("text", [*TEXTS, "Tea.", "Room 7.", "7"])
@@ -144,7 +164,7 @@ def test_features_against_a_plain_reference(memory, j):
     assert found["number_contradicted"] == -float(clash)
     assert found["date_missing"] == -len(undated) / max(1, len(u.dates))
     assert found["date_contradicted"] == -len(misdated) / max(1, len(u.dates))
-    assert bool(pairs.partial[0]) == (clash or bool(u.dates and not agreed))
+    assert bool(pairs.partial[0]) == bool(missing or (u.dates and not agreed))
     assert found["memory_length"] == -np.log1p(len(m.words))
 
 

@@ -408,7 +408,7 @@ def test_rows_split_by_a_key():
         assert {f.store.instance_id: texts(f) for f in found} == {"a": ["m0", "m2"], "b": ["m1"]}
         reasons = ["2 of 3 memories", "1 of 2 memories"] if isinstance(content, dict) else []
         assert [r.split(";")[0] for f in found for r in f.report.partial] == reasons
-    with pytest.raises(InputError, match="row 1: run_id is None"):
+    with pytest.raises(InputError, match="instance_key: no row has 'run_id'; nearest known: 'user_id'"):
         ingest(Document(rows, "file"), IngestOptions(instance_key="run_id"))
 
 

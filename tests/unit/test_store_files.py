@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from memaudit.cli import main
 from memaudit.errors import InputError
 from memaudit.stores import documents_io
+from memaudit.stores.adapters import ADAPTERS
 from memaudit.stores.documents_io import read_document
 from memaudit.stores.ingest_io import ingest_main, memory_columns, read_labels, read_stores, report_columns
 from memaudit.stores.json_slim import LONG, Dropped, slim
 from memaudit.stores.labels import coverage_of, salience_of
-from memaudit.stores.model import IngestOptions
+from memaudit.stores.model import IngestOptions, lacking
 from memaudit.table_io import read_table, to_table
 
 LISTING = {"results": [{"id": "1", "memory": "A"}]}
@@ -464,10 +465,153 @@ def test_the_report_says_what_was_read_and_what_not(tmp_path):
     assert found.report.columns == columns and found.report.ignored == ("importance",)
     told = "read: text from body.text, id from id, time from created_at, user from user_id; ignored: importance"
     assert told in str(found.report)
-    assert "no salience, no order of its own; a system could keep newest first only" in str(found.report)
     (ranked,) = read_stores(file, IngestOptions(columns={"text": "body.text", "native_order": "importance"}))
-    assert ranked.report.ranked == ("native_order",) and "  no salience" in str(ranked.report)
-    assert "newest first only" not in str(ranked.report)
+    assert ranked.report.ranked == ("native_order",)
+    assert list(lacking([found.report, ranked.report, found.report])) == [
+        "2 of 3 stores with memories: no salience, no order of its own; a system could keep newest first only, unless "
+        "a salience file is given",
+        "1 of 3 stores with memories: no salience",
+    ]
+    assert list(lacking([])) == []
+
+
+TEXTLESS = {
+    "mem0": ({"results": [{"id": "1", "memroy": "A"}, {"id": "2", "memory": None}]}, "row", "memory, data"),
+    "letta": (
+        {"blocks": [{"id": "b", "label": "human", "value": ""}], "archival": [{"id": "passage-1", "txet": "A"}]},
+        "passage",
+        "value (blocks), text, contents (passages)",
+    ),
+    "amem": ([{"id": "1", "contnet": "A", "keywords": [], "context": "c"}], "note", "content"),
+    "langgraph": ([{"namespace": ["a"], "key": "k", "vlaue": {"text": "A"}}], "item", "value"),
+    "graphiti": ([{"uuid": "u", "fcat": "A"}], "edge", "fact"),
+    "mcp_memory": ({"entities": [{"name": "n", "observation": ["A"]}], "relations": []}, "entity", "observations"),
+    "written_stores": ({"instance_id": "q", "memories": [{"memory_id": "1", "txt": "A"}]}, "memory", "text"),
+    "generic": ([{"id": "1", "txet": "A"}, 5], "row", "text, memory, content, contents, fact"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXTLESS)
+def test_a_named_format_whose_rows_all_lack_a_text_is_an_error(tmp_path, name):
+    """Naming the format does not switch off what guessing asks for."""
+    content, what, keys = TEXTLESS[name]
+    with pytest.raises(InputError) as error:
+        read_stores(write(tmp_path / "x.json", content), IngestOptions(format=name))
+    told = str(error.value)
+    assert f"x.json: {'example q: ' * (name == 'written_stores')}no {what} has a text: the first of" in told
+    assert f"as strings, stand under {keys}" in told and "column map" in told
+
+
+def test_every_format_of_rows_says_where_texts_stand():
+    assert set(TEXTLESS) == set(ADAPTERS) - {"markdown"}
+    assert {name for name, adapter in ADAPTERS.items() if not adapter.texts} == {"generic", "markdown"}
+
+
+def test_one_example_without_texts_in_a_file_of_several_is_named(tmp_path):
+    rows = [{"id": "1", "memory": "A", "instance_id": "q1"}, {"id": "2", "memroy": "B", "instance_id": "q2"}]
+    with pytest.raises(
+        InputError, match=r"example q2: no row has a text: the first of 1 have the keys id, memroy, and"
+    ):
+        read_stores(write(tmp_path / "x.json", rows), IngestOptions(format="mem0"))
+    both = [*rows, {"id": "3", "memory": "C", "instance_id": "q2"}]
+    found = read_stores(write(tmp_path / "x.json", both), IngestOptions(format="mem0"))
+    assert [(f.report.kept, f.report.skipped) for f in found] == [(1, {}), (1, {"no text": 1})]
+
+
+def test_blank_texts_under_the_known_key_are_an_empty_store(tmp_path):
+    """What a system holds that has nothing to say, in every format as before."""
+    for name, content in {
+        "mem0": {"results": [{"id": "1", "memory": ""}, {"id": "2", "memory": " "}]},
+        "letta": [{"id": "1", "label": "human", "value": ""}],
+        "amem": [{"id": "1", "content": "", "keywords": [], "links": []}],
+        "generic": [{"id": "1", "text": ""}],
+        "mcp_memory": {"entities": [{"name": "n", "observations": []}], "relations": []},
+    }.items():
+        (found,) = read_stores(write(tmp_path / "x.json", content), IngestOptions(format=name))
+        assert found.report.kept == 0 and sum(found.report.skipped.values()) == found.report.read > 0
+    (tmp_path / "x.csv").write_text("id,text\n1,\n2,\n")
+    assert read_stores(tmp_path / "x.csv")[0].report.skipped == {"no text": 2}
+
+
+def test_tombstones_that_are_left_out_have_a_text(tmp_path):
+    past = {"uuid": "1", "fact": "A", "created_at": "2024-01-02", "invalid_at": "2024-01-01", "valid_at": "2023-01-01"}
+    edges = [past, {"uuid": "2", "created_at": "2024-01-02"}]
+    (found,) = read_stores(write(tmp_path / "x.json", edges), IngestOptions(format="graphiti", tombstones=False))
+    assert found.report.skipped == {"no text": 1, "tombstone, switched off": 1}
+
+
+@pytest.mark.parametrize(
+    ("role", "values", "told"),
+    [
+        ("salience", [9, 3], r"'v' \(salience\) has 9, 2 of 2 values being so; write numbers from 0 .* to 1"),
+        ("salience", [1, 3, 0.5], r"'v' \(salience\) has 3, 1 of 3 values"),  # of 1 to 10: 1 is not the most
+        ("salience", [-1, 0.5], r"has -1, 1 of 2"),
+        ("salience", ["high", "low"], r"has 'high', 2 of 2 values"),
+        ("salience", ["", ""], r"'v' \(salience\) is empty in all rows"),
+        ("native_order", ["first", -1], r"'v' \(native_order\) has 'first', 2 of 2 values .* write whole numbers"),
+        ("time", ["soon", "later"], r"'v' \(time\) has 'soon', 2 of 2 values being so; write ISO 8601"),
+    ],
+)
+def test_a_named_column_without_a_usable_value_is_an_error(tmp_path, role, values, told):
+    path = write(tmp_path / "x.json", [{"id": str(i), "text": "A", "v": v} for i, v in enumerate(values)])
+    with pytest.raises(InputError, match=rf"x\.json: columns: .*{told}.* or leave the column out"):
+        read_stores(path, IngestOptions(columns={role: "v"}))
+
+
+def test_a_named_column_with_some_usable_values_is_read(tmp_path):
+    values = enumerate([(1, "2024-01-01"), ("?", "soon"), (0, "")])
+    rows = [{"id": str(i), "text": "A", "s": s, "t": t} for i, (s, t) in values]
+    (found,) = read_stores(write(tmp_path / "x.json", rows), IngestOptions(columns={"salience": "s", "time": "t"}))
+    assert [m.salience for m in found.store.memories] == [1.0, None, 0.0]
+    assert found.report.warnings["salience is no number in [0, 1]"] == (1, "'?'")
+
+
+def test_a_column_that_no_row_has_is_told_beside_all_that_there_are(tmp_path):
+    """Of a table too, of which only what is wanted is read, and of objects inside."""
+    (tmp_path / "x.csv").write_text("content,user,question\nA,u,q\n")
+    with pytest.raises(
+        InputError, match=r"no row has 'contnet' \(text\); the rows have content, question, user; is it 'content'\?"
+    ):
+        read_stores(tmp_path / "x.csv", IngestOptions(columns={"text": "contnet"}))
+    with pytest.raises(InputError, match=r"instance_key: no row has 'questoin'; nearest known: 'question'"):
+        read_stores(tmp_path / "x.csv", IngestOptions(instance_key="questoin"))
+    path = write(tmp_path / "x.json", [{"note": {"body": "A"}}])
+    with pytest.raises(InputError, match=r"the rows have note, note\.body; is it 'note\.body'\?"):
+        read_stores(path, IngestOptions(columns={"text": "note.bodi"}))
+
+
+def test_columns_not_read_are_told_of_every_store_of_a_table(tmp_path):
+    (tmp_path / "x.csv").write_text("text,instance_id,size\nA,q1,1\nB,q2,2\n")
+    found = read_stores(tmp_path / "x.csv", IngestOptions(columns={"instance": "instance_id"}))
+    assert [f.report.notes for f in found] == [{"columns not read": 1}] * 2
+
+
+def test_another_format_named_markdown_says_which_it_is(tmp_path):
+    with pytest.raises(
+        InputError, match=r"format markdown is the text of a \.md file.*; by its keys it is of format mem0"
+    ):
+        read_stores(write(tmp_path / "x.json", LISTING), IngestOptions(format="markdown"))
+    with pytest.raises(InputError, match=r"this is JSON or a table$"):
+        read_stores(write(tmp_path / "x.json", [1]), IngestOptions(format="markdown"))
+
+
+def test_a_folder_that_is_no_package_is_told_with_those_in_it(tmp_path, capsys):
+    (tmp_path / "all").mkdir()
+    package(tmp_path / "all" / "package", tables())
+    (tmp_path / "empty").mkdir()
+    file = write(tmp_path / "q_bik.json", [{"id": "1", "text": "A"}])
+    for folder, told in {
+        "gone": "gone: no such folder",
+        "all": f"no queries.jsonl there; is it {tmp_path / 'all' / 'package'}?",
+        "empty": "no queries.jsonl there; name a folder in the coverage-package layout",
+    }.items():
+        command = ["ingest", str(file), "--instance-id", "q_bik", "--package", str(tmp_path / folder)]
+        assert main(command) == 2
+        assert told in capsys.readouterr().err
+    assert main([*command[:-1], str(tmp_path / "all" / "package")]) == 2
+    told = capsys.readouterr().err
+    assert f"memaudit ingest: {file}, compared with " in told
+    assert "found 'q_bik', nearest expected: 'q_bike': set instance_id" in told
 
 
 def test_rows_of_another_user_in_a_file_of_one_example_are_told(tmp_path, capsys):
@@ -510,8 +654,8 @@ def test_rows_without_any_text_say_what_they_have(tmp_path, wrapped):
     rows = [{"id": "1", "user_id": "u", "created_at": "2024-01-01"}] * 3
     with pytest.raises(InputError) as error:
         read_stores(write(tmp_path / "x.json", {"results": rows} if wrapped else rows))
-    assert "no row has a text: the first of 3 have the keys ['created_at', 'id', 'user_id']" in str(error.value)
-    assert "texts stand under text, memory, content, contents, fact; export the texts, or name their key" in str(
+    assert "no row has a text: the first of 3 have the keys created_at, id, user_id, and texts," in str(error.value)
+    assert "as strings, stand under text, memory, content, contents, fact; export the texts, or name their key" in str(
         error.value
     )
 

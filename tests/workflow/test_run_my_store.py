@@ -53,7 +53,7 @@ def test_a_store_of_no_question_is_told_before_any_job(folder):
         (exports / f"q7-{file.name}").unlink()
         file.write_bytes(content)
     assert done.returncode != 0 and "stores.my_store: no store is of an example of the package" in done.stdout
-    assert "set instance_id, or the file's name" in done.stdout and "of the suite's questions" in done.stdout
+    assert "nearest expected: " in done.stdout and "set instance_id, or the file's name" in done.stdout
 
 
 def test_it_runs_to_a_diagnosis(folder):

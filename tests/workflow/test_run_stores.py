@@ -109,8 +109,8 @@ def frame(folder, name):
 def test_every_table_of_stores_keeps_its_contract(finished):
     for name in STORE_TABLES:
         found = frame(finished, name)
-        judged = {"guess"} if name == "store_judges" else {"mem0", "guess", "notes", "tiny-scripted"}
-        assert set(found["store"]) == judged, name
+        own = {"store_judges": {"guess"}, "store_compared": {"mem0"}, "store_compared_ranges": {"mem0"}}
+        assert set(found["store"]) == own.get(name, {"mem0", "guess", "notes", "tiny-scripted"}), name
     shown = {p.stem for p in (finished / "results" / "tables" / "released").iterdir()}
     assert {
         "store_judges",
@@ -119,6 +119,7 @@ def test_every_table_of_stores_keeps_its_contract(finished):
         "store_lost_units",
         "store_anatomy",
         "store_costs",
+        "store_compared",
     } <= shown
     assert (finished / "results" / "figures" / "released" / "store_diagnostic.png").exists()
 
@@ -139,6 +140,23 @@ def test_ratios_by_every_denominator(finished):
     budgets = read_table(finished / "results" / "budgets" / "released.parquet", "budgets").to_pandas()
     for cost_model, part in budgets.groupby("cost_model"):
         assert set(rows.loc["mem0", cost_model].index.get_level_values("budget")) == set(part["budget"])
+
+
+def test_compared_stores_stand_side_by_side(finished):
+    told = frame(finished, "store_compared")
+    assert set(told["other"]) == {"notes"} and set(told["kept"]) == {"diagnosed", "upper_exact"}
+    assert set(told["rule"]) == {"salience", "upper_exact"} and set(told["other_rule"]) == {"recency", "upper_exact"}
+    summary = frame(finished, "store_summary").set_index(["store", "cost_model", "budget", "view", "rule"])
+    for r in told.itertuples():
+        for store, rule, ratio in ((r.store, r.rule, r.ratio), (r.other, r.other_rule, r.other_ratio)):
+            mean = summary.loc[store, r.cost_model, r.budget, "", rule]
+            assert (mean["joint_n"], mean["joint_ratio"]) == (r.n, pytest.approx(ratio, nan_ok=True))
+    assert told["difference"].tolist() == pytest.approx((told["ratio"] - told["other_ratio"]).tolist(), nan_ok=True)
+    assert set(told["verdict"]) == {"too_few"} and told["n"].max() == 2
+    folder = finished / "results" / "tables" / "released"
+    assert {path.suffix for path in folder.glob("store_compared.*")} == {".md", ".csv", ".tex"}
+    text = (folder / "store_compared.md").read_text()
+    assert "Stores compared: mem0, notes" in text and "too few examples to tell" in text and "tiny" not in text
 
 
 def test_a_store_without_labels_is_judged_and_says_so(finished):

@@ -103,9 +103,16 @@ PLANS = {"full": FULL, "quick": QUICK}
 
 
 def jobs(plan: Plan) -> Iterator[Job]:
-    """Every solve of the plan. Seeds outermost: a run that is stopped early has seen every family."""
-    for seed in range(plan.seeds):
-        for part in plan.parts:
+    """Every solve of the plan. All families at one seed first, so that a run that is stopped early has seen each; the
+    other seeds of the dense family, most of whose solves take their whole limit, last."""
+    yield from _jobs(plan, plan.parts, range(1))
+    for costly in (False, True):
+        yield from _jobs(plan, [p for p in plan.parts if (p.family == "dense") == costly], range(1, plan.seeds))
+
+
+def _jobs(plan: Plan, parts: Iterable[Part], seeds: Iterable[int]) -> Iterator[Job]:
+    for seed in seeds:
+        for part in parts:
             for size in part.sizes:
                 for fraction in part.fractions:
                     for limit in part.limits:
@@ -128,7 +135,8 @@ def needless(job: Job, records: Mapping[Job, Mapping[str, Any]], plan: Plan) -> 
 
     `answered`: with a longer limit it was proven in less time than this one gives; or with the whole effort, in time.
     `skipped`: the solver left a smaller instance of the series unproven (only the plain search is skipped on the dense
-    family, where gaps are compared), or less effort overran the limit.
+    family, where gaps are compared), or less effort overran the limit; the plain search also where it left an earlier
+    seed unproven.
     """
     if not main_job(job, plan):
         whole = records.get(job._replace(limit=plan.limit, effort=1.0))
@@ -138,8 +146,13 @@ def needless(job: Job, records: Mapping[Job, Mapping[str, Any]], plan: Plan) -> 
         return "skipped" if any(_overran(records.get(other), job.limit) for other in less) else None
     if job.family == "dense" and job.solver != PLAIN:
         return None
-    smaller = (other for other in _series(job, plan) if other in records)
-    return "skipped" if any(records[other]["status"] != "optimal" for other in smaller) else None
+    if job.solver == PLAIN and any(_unproven(records, job._replace(seed=seed)) for seed in range(job.seed)):
+        return "skipped"
+    return "skipped" if any(_unproven(records, other) for other in _series(job, plan)) else None
+
+
+def _unproven(records: Mapping[Job, Mapping[str, Any]], job: Job) -> bool:
+    return job in records and records[job]["status"] != "optimal"
 
 
 def _overran(record: Mapping[str, Any] | None, limit: float) -> bool:

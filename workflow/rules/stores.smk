@@ -308,8 +308,9 @@ rule analyse_stores:
         expand(OUT + "/analysis/{{suite}}/{name}.parquet", name=STORE_TABLES),
     params:
         stores=lambda w: {store: shown_of_store(store) for store in CONFIG.suite_stores(w.suite)},
+        compared=lambda w: list(INFO.suite(w.suite).compared),
         bootstrap=CONFIG.bootstrap.model_dump(),
-        code=code_hash(["memaudit.analysis.store_summary", "memaudit.stores.tables_io"]),
+        code=code_hash(["memaudit.analysis.store_summary", "memaudit.analysis.store_compared", "memaudit.stores.tables_io"]),
     log:
         OUT + "/logs/analyse_stores/{suite}.log",
     benchmark:

@@ -25,6 +25,7 @@ from ..stores.pruning import CALLED
 from ..stores.union import Labelled, Losses
 from ..stores.unions import Cost
 from .bootstrap import mean, mean_interval
+from .budget_ranges import budget_range
 from .scores import UNPROVEN
 from .store_scores import ALL_VIEWS
 from .store_verdicts import BOUNDS
@@ -371,22 +372,13 @@ def first_to_change(told: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
                     name: own[budgets[0]][name] for name in ("rule", "labels", "verdict", "largest", "tied", "rival")
                 }
                 ends = {"first_budget": budgets[0], "last_budget": budgets[-1], "budgets": len(budgets)}
-                text = f"{_where(budgets, scored[key])}: {_first_text(named)}"
+                text = f"{budget_range(budgets, scored[key])}: {_first_text(named)}"
                 rows.append({**dict(zip(_SETTING, key, strict=True)), **ends, **named, "text": text})
     return pd.DataFrame(rows)
 
 
 def _verdict_of(row: Mapping[str, object]) -> tuple[object, ...]:
     return row["verdict"], row["largest"], row["tied"], row["rival"]
-
-
-def _where(budgets: Sequence[int], scored: Sequence[int]) -> str:
-    """A range among the budgets that were scored; the last of several budgets is open."""
-    if len(budgets) == 1:
-        return f"at {budgets[0]}"
-    if len(budgets) == len(scored):
-        return f"at all budgets, {budgets[0]} to {budgets[-1]}"
-    return f"from {budgets[0]}" if budgets[-1] == scored[-1] else f"at {budgets[0]} to {budgets[-1]}"
 
 
 def _first_text(told: Mapping[str, object]) -> str:

@@ -86,7 +86,7 @@ class Proxy:
         opposed = self._weight((memory.denied & unit.words) ^ (memory.words & unit.denied))
         whole = recall == 1 and not missing and dated == len(unit.dates) and not opposed
         denied = opposed > 0 and recall >= _DENIED_RECALL and opposed >= _DENIED_SHARE * got
-        partial = contradicted or (bool(unit.dates) and not agreed)
+        partial = bool(missing) or (bool(unit.dates) and not agreed)
         return frozenset(self._row(features, whole, denied, partial, slack) for slack in (-_SLACK, _SLACK))
 
     def _row(self, features: Mapping[str, float], whole: bool, denied: bool, partial: bool, slack: float) -> str:

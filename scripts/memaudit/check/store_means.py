@@ -69,26 +69,27 @@ def summary_rows(scores: Sequence[Row], plan: StorePlan, without: int) -> Iterat
             "left_out_n": len(part) - len(counted),
             "empty_n": 0 if plan.skip_empty else empty,
         }
-        row |= {name: _mean([r[column] for r in counted]) for name, column in _MEANS.items()}
+        row |= {name: mean_of([r[column] for r in counted]) for name, column in _MEANS.items()}
         for name in ("union", "package"):
             open_ = [LIMIT in (r["status"], r[f"{name}_status"]) for r in counted]
-            row[f"mean_{name}_opt"] = _mean([r[f"{name}_opt"] for r in counted if r[f"{name}_status"] != LIMIT])
+            row[f"mean_{name}_opt"] = mean_of([r[f"{name}_opt"] for r in counted if r[f"{name}_status"] != LIMIT])
             row[f"{name}_unproven_n"] = sum(open_)
             row[f"{name}_undefined_n"] = sum(
                 r[f"{name}_ratio"] is None and not o for r, o in zip(counted, open_, strict=True)
             )
         for name, count in _RATIOS.items():
             ratios = [r[name] for r in counted if r[name] is not None]
-            low, high = _interval(ratios, *plan.bootstrap)
-            row |= {count: len(ratios), name: _mean(ratios), f"{name}_low": low, f"{name}_high": high}
+            low, high = interval(ratios, *plan.bootstrap)
+            row |= {count: len(ratios), name: mean_of(ratios), f"{name}_low": low, f"{name}_high": high}
         yield row
 
 
-def _mean(values: Sequence[float]) -> float | None:
+def mean_of(values: Sequence[float]) -> float | None:
+    """The mean, None of no values."""
     return math.fsum(values) / len(values) if values else None
 
 
-def _interval(values: Sequence[float], resamples: int, seed: int) -> tuple[float | None, float | None]:
+def interval(values: Sequence[float], resamples: int, seed: int) -> tuple[float | None, float | None]:
     """Percentile bootstrap of a mean (protocol, "Edge cases")."""
     if not values:
         return None, None
@@ -107,7 +108,7 @@ def diagnosis_rows(
     memories = {r["package_id"]: r["n_memories"] for r in scores if r["view"] == ""}
     counted = {i for i, n in memories.items() if n or not plan.skip_empty}
     own = [r for r in losses if r["package_id"] in counted and r["rule"] not in UPPER]
-    shown = _diagnosed({r["rule"] for r in own})
+    shown = diagnosed({r["rule"] for r in own})
     points = {tuple(r[c] for c in (*_POINT, "rule")): r for r in verdicts}
     judged = {point: {c: r[c] for c in ("verdict", *_SURE)} for point, r in points.items()}
     rows = []
@@ -130,10 +131,10 @@ def diagnosis_rows(
         }
         row |= {f"mean_{name}": float(number) for name, number in numbers.items()}
         for name in LOSSES:
-            low, high = _interval([r[name] for r in part], *plan.bootstrap)
+            low, high = interval([r[name] for r in part], *plan.bootstrap)
             row |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
         stale = (f"{name}_invalidation" for name in LOSSES)
-        rows.append(row | {f"mean_{name}": _mean([r[name] for r in part]) for name in stale})
+        rows.append(row | {f"mean_{name}": mean_of([r[name] for r in part]) for name in stale})
     return rows
 
 
@@ -198,7 +199,8 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _diagnosed(rules: set[str]) -> str | None:
+def diagnosed(rules: set[str]) -> str | None:
+    """Of the rules that a store was pruned by, the one that is diagnosed."""
     return next((rule for rule in _FIRST if rule in rules), None)
 
 
@@ -301,7 +303,7 @@ def _range(run: Sequence[Row], scored: Sequence[int]) -> Row:
 
 def most_lost_rows(scores: Sequence[Row], lost: Sequence[Row]) -> Iterator[Row]:
     """Rows of store_most_lost: of the diagnosed rule, the most worth first, then by example and unit."""
-    shown = _diagnosed({r["rule"] for r in scores})
+    shown = diagnosed({r["rule"] for r in scores})
     for part in _grouped([r for r in lost if r["rule"] == shown], *_POINT).values():
         ordered = sorted(part, key=lambda r: (-r["lost"], r["package_id"], r["unit_id"]))
         yield from (row | {"rank": rank} for rank, row in enumerate(ordered[:_MOST_LOST], 1))
@@ -400,4 +402,4 @@ def _spread(values: Sequence[int]) -> dict[str, float]:
     if not values:
         return {}
     median = float(np.median(values))
-    return {"least": min(values), "median": median, "mean": _mean(values), "largest": max(values)}
+    return {"least": min(values), "median": median, "mean": mean_of(values), "largest": max(values)}

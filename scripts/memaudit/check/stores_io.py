@@ -28,6 +28,7 @@ from .ledger import Example, Ledger, Optima, UnitRow, score_row
 from .places import misplaced
 from .plan import JOIN, Setting, StorePlan
 from .report import How, Report
+from .store_compared import compared_range_rows, compared_rows
 from .store_means import (
     advice_faults,
     anatomy_rows,
@@ -54,7 +55,10 @@ _CLOSE = {
     "store_diagnosis": {c for c in TABLES["store_diagnosis"].schema.names if c.startswith(("mean_", "drawn_"))},
     "store_anatomy": {"value"},
     "store_units": {"covered"},
+    "store_compared": {f"{c}{end}" for c in ("ratio", "other_ratio", "difference") for end in ("", "_low", "_high")},
 }
+# The tables of several stores together.
+_COMPARED, _COMPARED_RANGES = "store_compared", "store_compared_ranges"
 
 
 def verify_stores(
@@ -84,7 +88,9 @@ def verify_stores(
                 report.unreadable.append(f"{results / 'stores' / name}: {error}")
                 again[plans[name].suite]["broken"].append({"store": name})
         for suite in dict.fromkeys(plan.suite for plan in plans.values()):
+            compared = {name: plans[name] for name in _compared(plans, suite)}
             _verify_means(results, suite, again[suite], report)
+            _verify_comparison(results, suite, compared, again[suite], report)
     _left_over(results, plans, report)
 
 
@@ -102,9 +108,9 @@ def _verify_union(results: Path, union: str, members: Sequence[Member], alone: b
 
 
 def _verify_means(results: Path, suite: str, again: Mapping[str, list[dict]], report: Report) -> None:
-    """The tables of all stores of a suite; those of stores that could not be computed again are told before."""
+    """The tables of single stores of a suite; those of stores that could not be computed again are told before."""
     broken = {row["store"] for row in again.get("broken", ())}
-    for name in STORE_TABLES:
+    for name in (name for name in STORE_TABLES if name not in (_COMPARED, _COMPARED_RANGES)):
         path = results / "analysis" / suite / f"{name}.parquet"
         try:
             table = read_table(path, name)
@@ -118,6 +124,36 @@ def _verify_means(results: Path, suite: str, again: Mapping[str, list[dict]], re
             faults += advice_faults(stored, again[name])
         report.add(path, faults)
         report.counts["store_rows"] += len(stored)
+
+
+def _compared(plans: Mapping[str, StorePlan], suite: str) -> tuple[str, ...]:
+    """The stores of a suite's comparison, as configured; none where it has none."""
+    return next((plan.compared for plan in plans.values() if plan.suite == suite and plan.compared), ())
+
+
+def _verify_comparison(
+    results: Path, suite: str, plans: Mapping[str, StorePlan], again: Mapping[str, list[dict]], report: Report
+) -> None:
+    """The tables of compared stores (plans: of each), unless one of these could not be computed again."""
+    by_store = {name: [row for row in again["store_scores"] if row["store"] == name] for name in plans}
+    if not all(by_store.values()):
+        return
+    again = list(compared_rows(by_store, plans))
+    stored = _checked(results, suite, _COMPARED, again, report)
+    _checked(results, suite, _COMPARED_RANGES, compared_range_rows(again, stored), report)
+
+
+def _checked(results: Path, suite: str, name: str, again: Iterable[Mapping[str, Any]], report: Report) -> list[dict]:
+    """The rows of a suite's table, compared; none of one that cannot be read."""
+    path = results / "analysis" / suite / f"{name}.parquet"
+    try:
+        table = read_table(path, name)
+    except InputError as error:
+        report.unreadable.append(str(error))
+        return []
+    report.add(path, row_faults(table, again, TABLES[name].key, _CLOSE.get(name, ())))
+    report.counts["store_rows"] += len(table)
+    return table.to_pylist()
 
 
 def _left_over(results: Path, plans: Mapping[str, StorePlan], report: Report) -> None:
@@ -243,7 +279,7 @@ class StoreRun:
     # ---- scores, losses and means
 
     def verify(self) -> dict[str, list[dict]]:
-        """Check the tables of every setting; the rows of STORE_TABLES that belong to this store, computed again.
+        """Check the tables of every setting; its scores and the rows of the tables of single stores, computed again.
         InputError where a setting has no readable solutions."""
         rules = usable_rules(self._stores.values(), self._plan.rules)
         again: dict[str, list[dict]] = defaultdict(list)
@@ -265,6 +301,7 @@ class StoreRun:
         told = diagnosis_rows(scores, losses, self._plan, again["store_verdicts"])
         units = unit_rows(self._stores, self._unit_rows, self._covered(), self._plan)
         return {
+            "store_scores": scores,
             "store_summary": list(summary_rows(scores, self._plan, without)),
             "store_diagnosis": told,
             "store_ranges": list(range_rows(told, scores)),

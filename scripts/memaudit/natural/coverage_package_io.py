@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, count_of
 from ..objective import scale
 from ..table_io import write_text
 from . import strict_json
@@ -57,7 +57,7 @@ def load_coverage_package(
     errors = [f for f in findings if f.severity == "error"]
     if errors:
         more = [f"and {len(errors) - _SHOWN} more"] if len(errors) > _SHOWN else []
-        head = f"{folder}: {_count(len(errors), 'error')}; `memaudit check-package` lists everything"
+        head = f"{folder}: {count_of(len(errors), 'error')}; `memaudit check-package` lists everything"
         raise InputError("\n  ".join([head, *map(str, errors[:_SHOWN]), *more]))
     return replace(package, findings=tuple(findings))
 
@@ -101,11 +101,28 @@ def read_coverage_package(
 def query_ids(folder: str | Path) -> list[str]:
     """The ids of a folder's queries, scored or not, without the rest of it; InputError where there is none."""
     findings: list[Finding] = []
+    if not Path(folder).is_dir():
+        raise InputError(f"{folder}: no such folder; name one in the coverage-package layout")
     path = _file(Path(folder), TABLE_FILES["queries"], findings)
+    if path is None and not findings:
+        raise InputError(f"{folder}: no {TABLE_FILES['queries']} there; {_below(Path(folder))}")
     found = parse_table("queries", list(_rows(path, findings)) if path else (), findings)
     if not found:
         raise InputError(f"{folder}: no query can be read; `memaudit check-package` says what is wrong")
     return sorted({query.query_id for query in found})
+
+
+def unit_ids(folder: str | Path) -> frozenset[str]:
+    """The ids of all units of a folder that can be read, of whatever query."""
+    path = _file(Path(folder), TABLE_FILES["units"], [])
+    found = parse_table("units", list(_rows(path, [])) if path else (), [])
+    return frozenset(unit.unit_id for unit in found)
+
+
+def _below(folder: Path) -> str:
+    """Which folders in it are packages, for messages."""
+    found = sorted(str(p) for p in folder.iterdir() if p.is_dir() and _file(p, TABLE_FILES["queries"], []) is not None)
+    return f"is it {' or '.join(found[:3])}?" if found else "name a folder in the coverage-package layout"
 
 
 def package_files(folder: str | Path) -> list[str]:
@@ -264,9 +281,5 @@ def report_summary(package: CoveragePackage, findings: Sequence[Finding], refuse
     if package.other_files:
         lines.insert(1, f"also there: {', '.join(package.other_files)}")
     errors, warnings = (sum(f.severity == grade for f in findings) for grade in ("error", "warning"))
-    lines.append(f"{_count(errors + refused, 'error')}, {_count(warnings, 'warning')}")
+    lines.append(f"{count_of(errors + refused, 'error')}, {count_of(warnings, 'warning')}")
     return "\n".join(lines)
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n} {word}{'' if n == 1 else 's'}"

@@ -73,7 +73,7 @@ class SuiteInfo:
     """A suite as configured. `n_budgets` counts the budgets as written; `seeds` is empty for natural suites; `curve`:
     OPT is given at every budget. Figures show the first of `settings`, tables all. `analyses`: the natural tables, and
     those of exported stores, that it has (schemas.py). `about`: what its packages are, said with every table and
-    figure."""
+    figure. `compared`: those of `stores` that are compared (compare_stores), in that order."""
 
     name: str
     writers: tuple[WriterInfo, ...] = ()
@@ -86,6 +86,7 @@ class SuiteInfo:
     curve: bool = False
     about: str = ""
     stores: tuple[StoreInfo, ...] = ()
+    compared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

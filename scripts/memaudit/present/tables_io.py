@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import InputError
 from ..table_io import write_text
-from . import natural_tables, store_tables, tables  # noqa: F401  (fill the registry)
+from . import compared_tables, natural_tables, store_tables, tables  # noqa: F401  (fill the registry)
 from .registry import TABLES
 from .results import NothingToShow, Results
 from .tables import Document

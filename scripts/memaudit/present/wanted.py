@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from . import figures, natural_figures, natural_tables, store_figures, store_tables, tables  # noqa: F401  (fill the registries)
+from . import (  # noqa: F401  (fill the registries)
+    compared_tables,
+    figures,
+    natural_figures,
+    natural_tables,
+    store_figures,
+    store_tables,
+    tables,
+)
 from .registry import FIGURES, TABLES, Item
 from .results import RunInfo
 

@@ -10,7 +10,6 @@ from ..errors import shown
 from ..natural import strict_json
 from ..package import TextSize, size_of
 from .builder import Builder, some_of
-from .model import NO_TEXT
 from .registry import adapter, not_its_form, row_keys
 from .times import minute_stamp
 
@@ -36,7 +35,7 @@ def _recognises(content: Any) -> bool:
     return _are_notes(content) or _chroma_notes(content)
 
 
-@adapter("amem", "amem", _recognises, views=("full", "metadata", "both"))
+@adapter("amem", "amem", _recognises, views=("full", "metadata", "both"), texts="content")
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """View full: lines of content, context, keywords, tags; view metadata: context, keywords, tags and links, cut.
 
@@ -59,7 +58,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
             builder.notes["notes whose content stands elsewhere, known by its counts"] += 1
             body, sizes = f"[{elsewhere.words} words that stand elsewhere]", {"full": _full_size(elsewhere, note)}
         if not body.strip():
-            builder.skip(NO_TEXT)
+            builder.add(row.get("id"), None if row.get("content") is None else "")
             continue
         views = {"full": full_view(body, note), "metadata": metadata_view(note)}
         builder.add_views(

@@ -44,16 +44,21 @@ class Builder:
         self._keys: dict[str, None] = {}
         self._examples: Counter[str] = Counter()
         self._user: str | None = None
+        self._row: tuple[str, Any] = ("row", None)
+        self._with_text: Counter[str] = Counter()
+        self._without_text: dict[str, list[Any]] = {}
 
     def rows(self, rows: Iterable[Any], what: str = "row") -> Iterator[Mapping[str, Any]]:
         """The objects among `rows`, each counted as read; anything else is skipped with a warning."""
         for number, row in enumerate(rows, start=1):
             self._read += 1
             self._user = None
+            self._row = (what, row)
             if isinstance(row, Mapping):
                 self._saw_owner(row)
                 yield row
             else:
+                self.saw_text(False)
                 self.skip(f"{what} is no object", f"{what} {number} is {shown(row)}")
 
     def _saw_owner(self, row: Mapping[str, Any]) -> None:
@@ -63,11 +68,25 @@ class Builder:
         if isinstance(example, str | int):
             self._examples[_clean(str(example))] += 1
 
-    def count_row(self) -> int:
+    def count_row(self, row: Any = None, what: str = "row") -> int:
         """Count a row that is not one of `rows`; its position."""
         self._read += 1
         self._user = None
+        self._row = (what, row)
         return self._read - 1
+
+    def saw_text(self, found: bool) -> None:
+        """Whether the current row has a string where texts of its kind stand, be it blank. `add` says so itself."""
+        what, row = self._row
+        if found:
+            self._with_text[what] += 1
+        else:
+            self._without_text.setdefault(what, []).append(row)
+
+    def textless(self) -> tuple[str, list[Any]] | None:
+        """A kind of rows ("row", "passage", ...) none of which had a text, and those rows; None where there is none."""
+        lacking = (pair for pair in self._without_text.items() if not self._with_text[pair[0]])
+        return next(lacking, None)
 
     def skip(self, reason: str, detail: str | None = None, count: int = 1) -> None:
         """The current row gives no memory. With `detail` it is odd, and a warning besides."""
@@ -103,6 +122,11 @@ class Builder:
         values = (lookup(row, key) for key in keys)
         return self.time(next((v for v in values if v not in (None, "")), None), read)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys that rows of any origin were said to have (`saw`)."""
+        return tuple(self._keys)
+
     def saw(self, keys: Iterable[str], read: Mapping[str, str] | None = None) -> None:
         """Keys of a row of any origin, and those that it was read from: role -> dotted key."""
         self._keys.update(dict.fromkeys(keys))
@@ -126,12 +150,14 @@ class Builder:
     def tombstone(self, memory_id: Any, text: str, **more) -> bool:
         """Keep the current row as a tombstone, if these are wanted."""
         if not self.options.tombstones:
+            self.saw_text(True)
             self.skip("tombstone, switched off")
             return False
         return self._add(memory_id, {"": text}, TOMBSTONE, more)
 
     def _add(self, memory_id: Any, texts: Mapping[str, Any], kind: str, more: dict[str, Any]) -> bool:
         position = self._read - 1
+        self.saw_text(any(isinstance(text, str) for text in texts.values()))
         odd = next((text for text in texts.values() if not isinstance(text, str | None)), None)
         if odd is not None:
             self.skip("text is no string", f"row {position + 1}: {shown(odd)}")

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError, shown
 from ..natural import strict_json
-from .ingest import Document
+from .ingest import COLUMNS_NOT_READ, Document
 from .json_slim import Dropped, slim
 from .model import MAX_PARSED
 from .refused import refused_bytes
@@ -236,4 +236,4 @@ def _parquet(path: Path, columns: Collection[str], max_bytes: int) -> Document:
 
 def _columns_note(names: Collection[str], columns: Collection[str]) -> dict[str, int]:
     others = sum(name not in columns for name in names)
-    return {"columns not read": others} if others else {}
+    return {COLUMNS_NOT_READ: others} if others else {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..errors import InputError, shown
+from ..errors import InputError, closest, listed, shown
 from .builder import Builder, lookup
 from .model import IngestOptions
-from .registry import adapter, not_its_form, row_keys, rows_under
+from .registry import adapter, dotted_keys, not_its_form, row_keys, rows_under
+from .times import to_utc
 
 # Role -> keys that are tried, in this order, unless the column map names one.
 ROLES = {
@@ -22,6 +23,7 @@ ROLES = {
     "native_order": ("native_order",),
     "user": ("user_id", "userId"),
 }
+_SHOWN_KEYS = 20
 _WRAPPERS = ("memories", "items", "data", "rows", "results")
 
 
@@ -43,6 +45,11 @@ def _keys(role: str, columns: Mapping[str, str]) -> tuple[str, ...]:
     return (columns[role],) if role in columns else ROLES[role]
 
 
+def text_keys(columns: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys that texts are looked for under."""
+    return _keys("text", columns)
+
+
 def _recognises(content: Any) -> bool:
     rows = rows_under(content, *_WRAPPERS)
     if rows is None:
@@ -57,23 +64,78 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     if rows is None:
         raise not_its_form("generic", f"a list of rows, or an object with one under {', '.join(_WRAPPERS)}")
     columns = builder.options.columns
-    _demand_columns(rows, columns)
+    _demand_columns(rows, columns, builder.keys)
     for number, row in enumerate(_objects(rows), start=1):
         for found in builder.rows([row]):
             _add(found, number, columns, builder)
+    _demand_values(rows, columns)
 
 
 def _objects(rows: list[Any]) -> Iterable[Any]:
     return ({"text": row} if isinstance(row, str) else row for row in rows)
 
 
-def _demand_columns(rows: list[Any], columns: Mapping[str, str]) -> None:
-    """A mapped column that no row has is a slip in the map, not a store without texts."""
+def _demand_columns(rows: list[Any], columns: Mapping[str, str], keys: Iterable[str]) -> None:
+    """A mapped column that no row has is a slip in the map, not a store without texts. keys: a table's columns."""
     objects = [row for row in rows if isinstance(row, Mapping)]
     for role, key in columns.items():
+        if role == "instance":  # asked of all rows of the file, before they are split by it
+            continue
         if objects and all(lookup(row, key) is None for row in objects):
-            keys = ", ".join(sorted(map(str, row_keys(rows)))[:20])
-            raise InputError(f"columns: no row has {key!r} ({role}); the first rows have {keys}")
+            known = {*dotted_keys(objects), *keys}
+            meant = "".join(f"; is it {near!r}?" for near in closest(key, known))
+            raise InputError(f"columns: no row has {key!r} ({role}); the rows have {listed(known, _SHOWN_KEYS)}{meant}")
+
+
+def _demand_values(rows: list[Any], columns: Mapping[str, str]) -> None:
+    """A mapped column none of whose values is one of its role is a slip too. Of salience also one that is empty, or has
+    a number of another scale: of 1 to 10, 1 would be the most, and all others dropped."""
+    for role, (usable, wanted) in _USABLE.items():
+        values = [lookup(row, columns[role]) for row in rows if isinstance(row, Mapping)] if role in columns else []
+        stated = [value for value in values if value not in (None, "")]
+        wrong = [value for value in stated if not usable(value)]
+        beyond = [value for value in wrong if role == "salience" and not math.isnan(_number(value))]
+        where = f"columns: {columns.get(role)!r} ({role})"
+        if beyond or (stated and len(wrong) == len(stated)):
+            found = beyond or wrong
+            held = f"{shown(found[0])}, {len(found)} of {len(values)} values being so"
+            raise InputError(f"{where} has {held}; {wanted}, or leave the column out")
+        if role == "salience" and values and not stated:
+            raise InputError(f"{where} is empty in all rows; {wanted}, or leave the column out")
+
+
+def _number(value: Any) -> float:
+    """The value as a number, NaN where it is none."""
+    try:
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _is_salience(value: Any) -> bool:
+    return 0 <= _number(value) <= 1
+
+
+def _is_rank(value: Any) -> bool:
+    try:
+        return 0 <= int(str(value)) < 2**62
+    except ValueError:
+        return False
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return to_utc(value) is not None
+    except ValueError:
+        return False
+
+
+# Role -> whether a value says something, and what to write: roles that memories are ordered by.
+_USABLE: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "salience": (_is_salience, "write numbers from 0 (of no use) to 1 (of 1 to 10: divided by 10)"),
+    "native_order": (_is_rank, "write whole numbers, 0 for the first"),
+    "time": (_is_time, "write ISO 8601, or seconds or milliseconds since 1970"),
+}
 
 
 def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builder: Builder) -> None:
@@ -88,6 +150,8 @@ def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builde
         return None
 
     text, name, group = value("text"), value("id"), value("group")
+    if text is None and any(lookup(row, key) == "" for key in text_keys(columns)):
+        text = ""  # it is there, and blank
     time_key = builder.options.time_key
     value("time", *((time_key,) if time_key else _keys("time", columns)))
     order, importance, user = value("native_order"), value("salience"), value("user")
@@ -107,25 +171,17 @@ def as_salience(value: Any, builder: Builder) -> float | None:
     """A number in [0, 1], or None; with a warning where it is neither."""
     if value is None:
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not 0 <= number <= 1 or isinstance(value, bool):
+    if not _is_salience(value):
         builder.warn("salience is no number in [0, 1]", shown(value))
         return None
-    return number
+    return _number(value)
 
 
 def as_rank(value: Any, builder: Builder) -> int | None:
     """A whole number >= 0, or None; with a warning where it is neither."""
     if value is None:
         return None
-    try:
-        rank = int(str(value))
-    except ValueError:
-        rank = -1
-    if not 0 <= rank < 2**62:
+    if not _is_rank(value):
         builder.warn("native order is no whole number >= 0", shown(value))
         return None
-    return rank
+    return int(str(value))

@@ -17,7 +17,7 @@ def _recognises(content: Any) -> bool:
     return {"uuid", "fact"} <= row_keys(rows_under(content, "edges"))
 
 
-@adapter("graphiti", "graphiti", _recognises)
+@adapter("graphiti", "graphiti", _recognises, texts="fact")
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """Each edge's fact; a fact whose invalid_at or expired_at is past is a tombstone in its place.
 

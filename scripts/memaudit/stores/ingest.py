@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import InputError, shown
+from ..errors import InputError, closest, listed, nearest, shown
 from ..natural import strict_json
 from .adapters import ADAPTERS
 from .builder import Builder, lookup
-from .generic import ROLES, check_columns
+from .generic import ROLES, check_columns, text_keys
 from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
 from .refused import refused_json
-from .registry import Adapter, guess, named, row_keys, rows_under
+from .registry import Adapter, dotted_keys, guess, named, row_keys, rows_under
 
 _ROW_LISTS = ("results", "edges", "items", "memories", "rows", "data")
-_SHOWN_IDS = 5
+_SHOWN_IDS, _SHOWN_KEYS = 5, 20
+# The one note on a file that is true of each store in it.
+COLUMNS_NOT_READ = "columns not read"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def ingest(
             raise InputError(
                 f"columns are for rows of any origin (format generic), and format {adapter.name} has its own"
             )
-        found = list(_stores(content, adapter, options))
+        found = list(_stores(content, adapter, options, document.keys))
         _refuse_repeats(i for i, _ in found)
         if parts and len(found) > 1:
             raise InputError(f"the file holds {len(found)} stores and further files belong to one; give each its own")
@@ -71,7 +73,7 @@ def ingest(
         out = []
         for instance_id, own in found:
             out.append(_read(own, adapter, options, parts, faults, notes, instance_id or default_id, document.keys))
-            faults, notes = (), {}
+            faults, notes = (), {key: n for key, n in notes.items() if key == COLUMNS_NOT_READ}
         return out
     except InputError as error:
         raise InputError(f"{document.where}: {error}") from error
@@ -100,14 +102,29 @@ def _unknown_format(content: Any) -> str:
     """What is said of a content that no adapter recognises: of rows that nothing in them is known as a text."""
     rows = [row for row in rows_under(content, *_ROW_LISTS) or () if isinstance(row, Mapping)]
     if rows:
-        return (
-            f"no row has a text: the first of {len(rows)} have the keys {shown(sorted(map(str, row_keys(rows))))}, and "
-            f"texts stand under {', '.join(ROLES['text'])}; export the texts, or name their key in a column map "
-            f"(text: the key)"
-        )
+        return _no_text("row", rows, ", ".join(ROLES["text"]))
     held = f"an object with the keys {shown(sorted(content)[:8])}" if isinstance(content, Mapping) else "no store"
     names = ", ".join(sorted(ADAPTERS))
     return f"no known format ({held}); name one of {names}, or give a column map for rows of your own"
+
+
+def _no_text(what: str, rows: list[Any], texts: str, keys: Iterable[str] = ()) -> str:
+    """What is said of rows none of which has a text; `keys`: those of a table beside what was read of it."""
+    held = listed({*map(str, row_keys(rows)), *keys}, _SHOWN_KEYS)
+    return (
+        f"no {what} has a text: the first of {len(rows)} have the keys {held}, and texts, as strings, stand under "
+        f"{texts}; export the texts, or name their key in a column map (text: the key)"
+    )
+
+
+def _refuse_textless(builder: Builder, adapter: Adapter, instance_id: str | None) -> None:
+    """InputError where a kind of rows has no text at all: the key is another one, and the store not an empty one."""
+    found = builder.textless()
+    if found is None:
+        return
+    texts = adapter.texts or ", ".join(text_keys(builder.options.columns))
+    of = "" if instance_id is None else f"example {instance_id}: "
+    raise InputError(of + _no_text(*found, texts, builder.keys))
 
 
 def _read(content, adapter, options, parts, faults, notes, instance_id, keys) -> Ingest:
@@ -119,18 +136,21 @@ def _read(content, adapter, options, parts, faults, notes, instance_id, keys) ->
     builder = Builder(adapter.system, adapter.name, options)
     builder.saw(key for key in keys if key != "instance_id")
     adapter.read(content, builder, {name: part.content for name, part in parts.items()})
+    _refuse_textless(builder, adapter, instance_id)
     builder.faults(fault for source in (faults, *(part.faults for part in parts.values())) for fault in source)
     for source in (notes, *(part.notes for part in parts.values())):
         builder.notes.update(source)
     return builder.finish(instance_id)
 
 
-def _stores(content: Any, adapter: Adapter | None, options: IngestOptions) -> Iterator[tuple[str | None, Any]]:
-    """(example id or None, content) of each store in the content."""
+def _stores(
+    content: Any, adapter: Adapter | None, options: IngestOptions, keys: Sequence[str]
+) -> Iterator[tuple[str | None, Any]]:
+    """(example id or None, content) of each store in the content; `keys`: the columns of a table."""
     if options.instance_id is not None:
         yield options.instance_id, content
     elif options.example_key is not None or _all_have(content, "instance_id"):
-        yield from _by_key(content, options.example_key or "instance_id")
+        yield from _by_key(content, options.example_key or "instance_id", keys)
     elif isinstance(content, Mapping) and isinstance(content.get("instance_id"), str | int):
         rest = {key: value for key, value in content.items() if key != "instance_id"}
         yield str(content["instance_id"]), rest.get("store", rest)
@@ -145,11 +165,14 @@ def _all_have(content: Any, key: str) -> bool:
     return bool(rows) and all(isinstance(row, Mapping) and row.get(key) is not None for row in rows)
 
 
-def _by_key(content: Any, key: str) -> Iterator[tuple[str, Any]]:
+def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """The rows by the example that they name; a row that is a whole store (written_stores, `store`) by itself."""
     rows = rows_under(content, *_ROW_LISTS)
     if rows is None:
         raise InputError(f"instance_key {key!r}: the file holds no list of rows")
+    if rows and all(lookup(row, key) is None for row in rows):
+        known = {*dotted_keys(rows), *keys}
+        raise InputError(f"instance_key: no row has {shown(key)}; {nearest(key, known, _SHOWN_KEYS)}")
     groups: dict[str, list[Any]] = {}
     for number, row in enumerate(rows, start=1):
         value = lookup(row, key) if isinstance(row, Mapping) else None
@@ -212,8 +235,8 @@ class Matched:
 def match(stores: Iterable[Store], package_ids: Iterable[str], where: str) -> Matched:
     """The stores by package. One store without an example id fits one package.
 
-    Raises InputError naming `where` and the expected ids where no store is of a package, where an id is missing,
-    and where two stores are of one package.
+    Raises InputError naming `where` (the export) and the nearest of the expected ids where no store is of a package,
+    where an id is missing, and where two stores are of one package.
     """
     stores, expected = list(stores), sorted(package_ids)
     wanted = f"expected {_some(expected)}" + (" of the suite's questions" if len(expected) > _SHOWN_IDS else "")
@@ -232,11 +255,18 @@ def match(stores: Iterable[Store], package_ids: Iterable[str], where: str) -> Ma
     known = {store.instance_id: store for store in stores if store.instance_id in set(expected)}
     if stores and not known:
         raise InputError(
-            f"{where}: no store is of an example of the package; found {_some(sorted(ids))}, {wanted}: set "
-            f"instance_id, or the file's name in a folder of them, to the id of the question that the store is of"
+            f"{where}: no store is of an example of the package; found {_some(sorted(ids))}, "
+            f"{_nearest_of(ids, expected) or wanted}: set instance_id, or the file's name in a folder of them, to the "
+            f"id of the question that the store is of"
         )
     unknown = tuple(sorted(set(ids) - set(known)))
     return Matched(dict(sorted(known.items())), tuple(i for i in expected if i not in known), unknown)
+
+
+def _nearest_of(ids: Iterable[str], expected: Sequence[str]) -> str:
+    """The expected ids that are most like those found; empty where none is."""
+    near = {name for i in sorted(ids)[:_SHOWN_IDS] for name in closest(i, expected)}
+    return f"nearest expected: {_some(sorted(near))}" if near else ""
 
 
 def foreign_users(store: Store, package_ids: Iterable[str]) -> dict[str, int]:

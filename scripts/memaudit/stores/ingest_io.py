@@ -27,7 +27,7 @@ from .labels import (
     salience_of,
     with_salience,
 )
-from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store
+from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store, lacking
 from .times import to_utc
 
 WRITTEN, COVERAGE, SALIENCE = "written_stores", "coverage_scoring_calls", "salience_scoring_calls"
@@ -209,20 +209,22 @@ def ingest_main(argv: Sequence[str] | None = None) -> int:
     found = read_stores(args.path, options, _pairs(args.part, "--part", "NAME=FILE"))
     for one in found:
         print(one.report)
+    for line in lacking(one.report for one in found):
+        print(line)
     if options.format is None:
         print("The format was guessed; --format names another.")
-    print(_compared(found, args.package))
+    print(_compared(found, args.path, args.package))
     if args.out is not None:
         write_stores(args.out, found)
     return 0
 
 
-def _compared(found: Sequence[Ingest], package: Path | None) -> str:
+def _compared(found: Sequence[Ingest], path: Path, package: Path | None) -> str:
     """Whether the stores are of a package's examples; InputError where none is."""
     if package is None:
         return "Example ids were compared with nothing; --package names a coverage package to compare them with."
     ids = query_ids(package)
-    matched = match([one.store for one in found], ids, str(package))
+    matched = match([one.store for one in found], ids, f"{path}, compared with {package}")
     lines = [f"{len(matched.stores)} of {len(ids)} questions of {package} have a store"]
     lines += [f"of no question there: {', '.join(matched.unknown)}"] if matched.unknown else []
     for question, store in matched.stores.items():

@@ -5,7 +5,8 @@ coefficients >= 0, are fitted on labels (`analysis.judge_fit`); a cell is 0 belo
 from the second's on, else 0.5. Four rules come before, and are not fitted: a memory without a content word or
 number of the unit covers nothing of it; one with all its words, numbers and dates, none denied, covers it in full;
 one that has half of its words or more and denies what the unit affirms, or the other way round, covers nothing.
-One that contradicts a number of the unit, or has no date that agrees with one of the unit's, covers at most half.
+One that lacks a number of the unit (with another in its place or none), or has no date that agrees with one of the
+unit's, covers at most half.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ def _texts(units: Sequence[Unit]) -> tuple[str, ...]:
 class Pairs:
     """Memories and units that share a content word or number: positions, features (pairs, FEATURES), and where a rule
     decides. whole: all that the unit says stands in the memory. denied: one of the two denies what the other affirms.
-    partial: the memory contradicts a number, or has none of the unit's dates."""
+    partial: the memory lacks a number of the unit, or has none of the unit's dates."""
 
     memory: np.ndarray
     unit: np.ndarray
@@ -240,7 +241,7 @@ class Comparison:
             np.column_stack([columns[name] for name in FEATURES]),
             whole=(recall == 1) & (missing == 0) & (undated == 0) & (opposed == 0),
             denied=(opposed > 0) & (recall >= DENIED_RECALL) & (opposed >= DENIED_SHARE * got),
-            partial=(contradicted > 0) | ((dated + undated > 0) & (agreed == 0)),
+            partial=(missing > 0) | ((dated + undated > 0) & (agreed == 0)),
         )
 
     def _matrix(self, sets: Sequence[frozenset[str]]) -> sparse.csr_array:

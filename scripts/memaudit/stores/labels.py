@@ -6,11 +6,11 @@ that names one itself is as good as a row of that view, for its memory alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import InputError, shown
+from ..errors import InputError, nearest, shown
 from ..natural.fields import kind_of
 from .model import Store
 
@@ -98,6 +98,17 @@ def coverage_of(store: Store, given: Labels, scope: str | None = None) -> Covere
 def check_coverage(given: Labels, instance_id: str) -> None:
     """InputError, with the place, on a wrong row of an example, whether there is a store of it or not."""
     _by_scope(given, instance_id)
+
+
+def refuse_unknown_units(given: Labels, units: Collection[str]) -> None:
+    """InputError, with the place, where an edge names none of `units`, all that the package has. Rows must be right
+    (`check_coverage`). Which example a unit is of is not asked."""
+    for rows in given.rows.values():
+        for place, row in rows:
+            strange = [str(edge["unit_id"]) for edge in row["coverage_edges"] if str(edge["unit_id"]) not in units]
+            if strange:
+                near = nearest(strange[0], units, most=_SHOWN_IDS)
+                raise InputError(f"{place}: the package has no unit {shown(strange[0])}; {near}")
 
 
 _Edge = tuple[str, str, float]

@@ -16,7 +16,7 @@ def _recognises(content: Any) -> bool:
     return {"namespace", "key", "value"} <= row_keys(rows_under(content, "items", "results"))
 
 
-@adapter("langgraph", "langgraph", _recognises)
+@adapter("langgraph", "langgraph", _recognises, texts="value")
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """The text in the value (`value_text`); id: namespace and key joined by /; time: updated_at, else created_at
     (a store in memory sets both again on every overwrite)."""
@@ -35,11 +35,14 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         )
 
 
-def value_text(value: Any) -> str:
-    """The text under content, text, memory or data, however deep; the compact JSON of a value without one."""
+def value_text(value: Any) -> str | None:
+    """The text under content, text, memory or data, however deep; the compact JSON of a value without one; None where
+    there is no value."""
+    if value is None:
+        return None
     inner = value
     while isinstance(inner, Mapping):
         inner = next((inner[key] for key in _TEXT_KEYS if inner.get(key) not in (None, {}, [])), None)
     if isinstance(inner, str):
         return inner
-    return "" if value in (None, {}, []) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return "" if value in ({}, []) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

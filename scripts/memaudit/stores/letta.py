@@ -33,7 +33,14 @@ def _are_passages(rows: Any) -> bool:
     return bool(_PASSAGE_KEYS & row_keys(rows)) or all(i.startswith("passage-") for i in ids)
 
 
-@adapter("letta", "letta", _recognises, views=("combined", "core", "archival"), parts=("blocks", "archival"))
+@adapter(
+    "letta",
+    "letta",
+    _recognises,
+    views=("combined", "core", "archival"),
+    parts=("blocks", "archival"),
+    texts="value (blocks), text, contents (passages)",
+)
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """Blocks (view core), then passages (view archival). A passage's time is created_at: updated_at is when it was
     last touched. Blocks have none. `limit` is not a length: the text is what it is."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import InputError
 from .builder import Builder
-from .registry import adapter, not_its_form
+from .registry import adapter, fitting
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*)")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
@@ -33,7 +34,9 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     The order is the file's; there are no times. Front matter, and headings without text, are skipped.
     """
     if not isinstance(content, str):
-        raise not_its_form("markdown", "the text of a Markdown file")
+        names = " or ".join(other.name for other in fitting(content))
+        of = f"; by its keys it is of format {names}" if names else ""
+        raise InputError(f"format markdown is the text of a .md file, and this is JSON or a table{of}")
     lines = content.replace("\r\n", "\n").split("\n")
     if lines[0].strip() == "---" and "---" in (line.strip() for line in lines[1:]):
         lines = lines[1 + [line.strip() for line in lines[1:]].index("---") + 1 :]

@@ -17,20 +17,22 @@ def _recognises(content: Any) -> bool:
     return "type" in keys and bool({"entityType", "observations"} <= keys or {"from", "to", "relationType"} <= keys)
 
 
-@adapter("mcp_memory", "mcp_memory", _recognises)
+@adapter("mcp_memory", "mcp_memory", _recognises, texts="observations (a list, in rows of type entity)")
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """One memory an observation, its text as stored (the entity is in the details), and one a relation
     (`from relationType to`). No times: the order is the file's. Rows: observations, relations, bare entities."""
     for entry in _entries(content):
         if not isinstance(entry, Mapping):
-            builder.count_row()
+            builder.count_row(entry)
+            builder.saw_text(False)
             builder.skip("row is no object", str(entry)[:80])
         elif entry.get("type") == "entity":
             _add_entity(entry, builder)
         elif entry.get("type") == "relation":
             _add_relation(entry, builder)
         else:
-            builder.count_row()
+            builder.count_row(entry)
+            builder.saw_text(False)
             builder.skip("neither entity nor relation", f"type {str(entry.get('type'))[:60]!r}")
 
 
@@ -49,18 +51,19 @@ def _entries(content: Any) -> list[Any]:
 def _add_entity(entity: Mapping[str, Any], builder: Builder) -> None:
     observations = entity.get("observations")
     if not isinstance(observations, list) or not observations:
-        builder.count_row()
+        builder.count_row(entity, "entity")
+        builder.saw_text(isinstance(observations, list))
         builder.skip("entity without observations")
         return
     name = str(entity.get("name"))
     details = {"entity": name, "entity_type": str(entity.get("entityType"))}
     for number, text in enumerate(observations):
-        builder.count_row()
+        builder.count_row(entity, "entity")
         builder.add(f"{name}/observation/{number}", text, details=details)
 
 
 def _add_relation(relation: Mapping[str, Any], builder: Builder) -> None:
-    builder.count_row()
+    builder.count_row(relation, "relation")
     ends = [relation.get(key) for key in ("from", "relationType", "to")]
     if not all(isinstance(end, str) and end.strip() for end in ends):
         builder.skip("relation without from, relationType or to", str(ends)[:80])

@@ -47,7 +47,7 @@ def is_history(content: Any) -> bool:
     return isinstance(content, list) and row_keys(content) >= _EVENT_KEYS
 
 
-@adapter("mem0", "mem0", _recognises, parts=("history",))
+@adapter("mem0", "mem0", _recognises, parts=("history",), texts="memory, data")
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """The listing's rows as memories, then deletions and changes of the history as tombstones.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ..errors import count_of
 from ..package import TextSize, size_of
 
 # Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
@@ -119,18 +121,18 @@ class IngestReport:
         if self.columns:
             read = ", ".join(f"{role} from {' and '.join(keys)}" for role, keys in self.columns.items())
             lines.append(f"  read: {read}; ignored: {', '.join(self.ignored) or 'nothing'}")
-        if self.kept:
-            lines += [f"  {text}" for text in _lacking(self.ranked)]
         return "\n".join(lines)
 
 
-def _lacking(ranked: tuple[str, ...]) -> Iterator[str]:
-    """What the export cannot be pruned by as it is."""
+def lacking(reports: Iterable[IngestReport]) -> Iterator[str]:
+    """What stores cannot be pruned by as they are: a line for those of all that lack the same."""
     named = {"salience": "salience", "native_order": "order of its own"}
-    lacking = [f"no {text}" for name, text in named.items() if name not in ranked]
-    if lacking:
-        only = "; a system could keep newest first only, unless a salience file is given" if len(lacking) > 1 else ""
-        yield f"{', '.join(lacking)}{only}"
+    kept = [report.ranked for report in reports if report.kept]
+    for ranked, count in sorted(Counter(kept).items()):
+        without = [f"no {text}" for name, text in named.items() if name not in ranked]
+        if without:
+            only = "; a system could keep newest first only, unless a salience file is given" * (len(without) > 1)
+            yield f"{count} of {count_of(len(kept), 'store')} with memories: {', '.join(without)}{only}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ no file, and never uses a name or id as a path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -21,7 +21,7 @@ _SAMPLED_ROWS = 20
 @dataclass(frozen=True)
 class Adapter:
     """A format. system: whose stores these are; views: the first is the default; parts: what further files may
-    hold; recognises(content): whether a content looks like it."""
+    hold; texts: where texts stand in a row, in words; recognises(content): whether a content looks like it."""
 
     name: str
     system: str
@@ -29,6 +29,7 @@ class Adapter:
     read: Callable[[Any, Builder, Mapping[str, Any]], None]
     views: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    texts: str = ""
 
     def view(self, wanted: str | None) -> str:
         """The wanted view, or the default; InputError where the format has no such view."""
@@ -44,7 +45,7 @@ ADAPTERS: dict[str, Adapter] = {}
 
 
 def adapter(name: str, system: str, recognises: Callable[[Any], bool], **more):
-    """Register the decorated function as the reader of format `name`; `more`: views, parts."""
+    """Register the decorated function as the reader of format `name`; `more`: views, parts, texts."""
 
     def register(read):
         if name in ADAPTERS:
@@ -64,11 +65,16 @@ def named(name: str) -> Adapter:
 
 def guess(content: Any) -> Adapter | None:
     """The adapter that recognises the content; generic only where no other does. InputError where two do."""
+    found = fitting(content)
+    if len(found) > 1:
+        raise InputError(f"looks like {' and '.join(a.name for a in found)}; name the format")
+    return (found or [None])[0]
+
+
+def fitting(content: Any) -> list[Adapter]:
+    """The adapters that recognise the content; generic only where no other does."""
     found = [a for a in ADAPTERS.values() if a.recognises(content)]
-    special = [a for a in found if a.name != "generic"]
-    if len(special) > 1:
-        raise InputError(f"looks like {' and '.join(a.name for a in special)}; name the format")
-    return (special or found or [None])[0]
+    return [a for a in found if a.name != "generic"] or found
 
 
 def row_keys(rows: Any) -> set[str]:
@@ -78,6 +84,20 @@ def row_keys(rows: Any) -> set[str]:
     elif not isinstance(rows, list):
         return set()
     return {key for row in islice(rows, _SAMPLED_ROWS) if isinstance(row, Mapping) for key in row}
+
+
+def dotted_keys(rows: Any) -> set[str]:
+    """`row_keys`, and those of objects inside, dotted: note.body."""
+    out = set()
+    for row in islice(rows if isinstance(rows, list) else (), _SAMPLED_ROWS):
+        out |= set(_dotted(row, ""))
+    return out
+
+
+def _dotted(value: Any, before: str, depth: int = 3) -> Iterator[str]:
+    for key, inner in value.items() if isinstance(value, Mapping) and depth else ():
+        yield f"{before}{key}"
+        yield from _dotted(inner, f"{before}{key}.", depth - 1)
 
 
 def rows_under(content: Any, *keys: str) -> Any:

@@ -28,6 +28,7 @@ def _recognises(content: Any) -> bool:
     "written_stores",
     _recognises,
     views=("full", "metadata", "both", "combined", "core", "archival"),
+    texts="text (full_text, metadata_text of A-Mem)",
 )
 def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     """The row's memories in their order, which is the order of time too: times are kept in the details only.
