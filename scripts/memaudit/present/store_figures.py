@@ -32,7 +32,7 @@ def store_diagnostic(results: Results, suite: str):
     # Demonstrations are not to be compared: each has axes of its own, one below the other.
     apart = any(store.demonstration for store, _ in parts)
     rows, columns = grid(len(parts), 1 if apart else 3)
-    fig, axes = style.new_figure(max(2.3 * columns + 0.5, 4.2), 2.15 * rows + 1.1, rows, columns, sharey=not apart)
+    fig, axes = style.new_figure(max(2.3 * columns + 0.5, 4.2), 2.15 * rows + 1.4, rows, columns, sharey=not apart)
     for i, (ax, (store, part)) in enumerate(zip(panels_of(axes, len(parts)), parts, strict=True)):
         kept = told[(told["store"] == store.name) & told["diagnosed"]]["rule"]
         # Where no rule was kept by that a system follows, the whole store is what there is.
@@ -82,7 +82,7 @@ def _without_height(ax, x: Sequence[float], ratios: pd.Series) -> None:
         if pd.isna(ratio) or ratio == 0:
             text = _NO_RATIO if pd.isna(ratio) else "0"
             ax.annotate(
-                text, (at, 0), xytext=(0, 1.5), textcoords="offset points", ha="center", va="bottom", fontsize=5.5,
+                text, (at, 0), xytext=(0, 1.5), textcoords="offset points", ha="center", va="bottom", fontsize=6,
                 rotation=90 if text == _NO_RATIO else 0, color=style.DARK_GREY,
             )  # fmt: skip
 
