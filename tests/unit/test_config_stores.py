@@ -228,11 +228,10 @@ def test_compared_stores_without_a_common_example_are_told_before_the_run(tmp_pa
     for name, own in ids.items():
         (tmp_path / f"{name}.json").write_text(json.dumps([{"id": i, "text": "A", "instance_id": i} for i in own]))
     (tmp_path / "one.json").write_text(json.dumps([{"id": "m", "text": "A"}]))
-    for name in ("c.jsonl", "talks.json"):
-        (tmp_path / name).write_text("[]")
+    (tmp_path / "talks.json").write_text("[]")
 
     def loaded(*compared):
-        stores = {name: {"path": f"{name}.json"} for name in (*ids, "one")}
+        stores = {name: {"path": f"{name}.json", "coverage": None, "judge": "proxy"} for name in (*ids, "one")}
         content = raw({"compare_stores": list(compared)}, **stores) | {"writers": {"opt": {"rule": "opt"}}}
         (tmp_path / "my.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
         return load_config("my.yaml")

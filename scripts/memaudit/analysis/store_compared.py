@@ -18,14 +18,12 @@ from .bootstrap import mean_interval
 from .budget_ranges import budget_range
 from .scores import UNPROVEN
 from .store_scores import ALL_VIEWS, UPPER
-from .store_summary import Declared, diagnosed_rule
+from .store_summary import MIN_EXAMPLES, Declared, diagnosed_rule
 
 # What is compared of each store: what the rule that its diagnosis is of keeps, and the best subset (UPPER).
 DIAGNOSED = "diagnosed"
 # Verdicts: which of a pair keeps more, or why that is not said.
 STORE, OTHER, NONE, TOO_FEW = "store", "other", "none", "too_few"
-# The interval of fewer examples says little, whatever its width.
-MIN_EXAMPLES = 5
 # An end of an interval is beyond 0 by more than what sums of floats may differ by.
 _BEYOND = 1e-12
 _SETTING = ["cost_model", "k", "saturation"]

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from ..analysis.store_compared import MIN_EXAMPLES
+from ..analysis.store_summary import MIN_EXAMPLES
 from ..stores.pruning import CALLED
 from .registry import table
 from .results import Results, RunInfo, SuiteInfo
