@@ -72,7 +72,9 @@ def test_a_solver_is_not_asked_for_larger_ones_than_it_can():
     assert plan.needless(large, {}, SMALL_PLAN) is None
     assert plan.needless(large, {small: {"status": "optimal"}}, SMALL_PLAN) is None
     assert plan.needless(large, {small: {"status": "killed"}}, SMALL_PLAN) == "skipped"
-    assert plan.needless(large._replace(seed=1), {small: {"status": "killed"}}, SMALL_PLAN) is None
+    assert plan.needless(large._replace(seed=1), {small: {"status": "killed"}}, SMALL_PLAN) == "skipped"
+    assert plan.needless(small, {large: {"status": "killed"}}, SMALL_PLAN) is None
+    assert plan.needless(small, {large._replace(seed=1): {"status": "killed"}}, SMALL_PLAN) is None
 
 
 def test_dense_gaps_are_asked_for_at_every_size_but_of_the_plain_search():
@@ -80,6 +82,19 @@ def test_dense_gaps_are_asked_for_at_every_size_but_of_the_plain_search():
     records = {small._replace(solver=s): {"status": "limit"} for s in ("highs", PLAIN)}
     assert plan.needless(small._replace(size=60), records, plan.FULL) is None
     assert plan.needless(small._replace(size=60, solver=PLAIN), records, plan.FULL) == "skipped"
+    assert plan.needless(small._replace(seed=1), records, plan.FULL) is None
+    records = {small._replace(solver="cp_sat"): {"status": "limit"}}
+    assert plan.needless(small._replace(solver="cp_sat", size=60), records, plan.FULL) is None
+    assert plan.needless(small._replace(solver="cp_sat", seed=1), records, plan.FULL) == "skipped"
+
+
+def test_less_effort_goes_first_and_more_is_not_asked_for_once_it_overran():
+    jobs = [job for job in plan.jobs(plan.FULL) if job[:5] == ("dense", 200, 0.1, 0, OURS)]
+    assert [job.effort for job in jobs] == [*plan.EFFORTS, 1.0]
+    records = {jobs[1]: {"status": "limit", "seconds": 20.0}}
+    assert {plan.needless(job, records, plan.FULL) for job in jobs[2:]} == {None}
+    records[jobs[2]] = {"status": "killed", "seconds": 60.0}
+    assert {plan.needless(job, records, plan.FULL) for job in jobs[3:]} == {"skipped"}
 
 
 def test_a_shorter_limit_than_a_proof_took_is_asked_for():
@@ -317,6 +332,9 @@ def test_ours_counts_with_the_most_effort_that_ended_in_time():
     assert (rows.loc[1.0, "status"], rows.loc[1.0, "gap"], rows.loc[1.0, "seconds"]) == ("limit", 0.25, 10.0)
     assert rows.loc[1 / 2, "status"] == "skipped"
     assert rows.loc[1 / 256, "status"] == "not run"
+    del records[whole]
+    again = tables.frame(records, efforts).set_index("effort")
+    assert again.loc[1.0, ["status", "gap", "seconds"]].tolist() == ["limit", 0.25, 10.0]
 
 
 def test_aims_say_what_was_not_measured():

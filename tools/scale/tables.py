@@ -51,7 +51,7 @@ def frame(records: Mapping[Job, Mapping[str, Any]], plan: Plan) -> pd.DataFrame:
 
 def _found(job: Job, records: Mapping[Job, Mapping[str, Any]]) -> Mapping[str, Any] | None:
     row = records.get(job)
-    if row is None or job.solver != OURS or job.effort < 1.0 or row["status"] != "killed":
+    if job.solver != OURS or job.effort < 1.0 or (row is not None and row["status"] != "killed"):
         return row
     for effort in reversed(plans.EFFORTS):
         less = records.get(job._replace(effort=effort))
