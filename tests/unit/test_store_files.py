@@ -106,12 +106,16 @@ DEEP = b"[" * 1_000_000
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (DEEP, "nested too deeply"),
-        (b'{"a":' * 1_000_000, "nested too deeply"),
-        (b'{"results": [{"id": "1", "memory": NaN}]}', "NaN is no JSON number"),
-        (b'{"results": [], "results": []}', "stands twice"),
-        (b'{"results": [{"id": ' + b"9" * 5000 + b"}]}", "cannot be read"),
-        (b'{"results": [{"id": 1e999}]}', "too large a number"),
+        (DEEP, r"nested too deeply \(at \[0\]\[0\]\[0\]"),
+        (b'{"a":' * 1_000_000, r"nested too deeply \(at a\.a\.a"),
+        (b'{"results": [\n{"id": "1", "memory": NaN}]}', r"NaN is no JSON number \(at results\[0\]\.memory, line 2\)"),
+        (b'{"results": [], "results": []}', "key 'results' stands twice"),
+        (b'{"results": [\n{"' + b"k" * 5000 + b'":1, "' + b"k" * 5000 + b'":1}]}', r"\(at results\[0\], line 2\)"),
+        (
+            b'{"results": [{"id": ' + b"9" * 5000 + b"}]}",
+            r"cannot be read: .* has too many digits \(at results\[0\]\.id",
+        ),
+        (b'{"results": [{"id": 1e999}]}', r"too large a number \(at results\[0\]\.id\)"),
         (b'{"results": [', "cut off"),
         (b'{"results": [' + b"1.5," * 1000, "invalid JSON"),
         (b'\xff\xfe{"a"', "not UTF-8"),
@@ -135,6 +139,7 @@ def test_hostile_lines_are_counted(tmp_path, monkeypatch):
     (found,) = read_stores(path)
     assert [m.memory_id for m in found.store.memories] == ["1", "3"]
     assert found.report.skipped == {"line nested too deeply": 1, "line too long": 1, "line that is no JSON": 3}
+    assert found.report.warnings["line nested too deeply"][1] == "line 2: nested too deeply (at [0][0][0][0]...)"
     assert found.report.warnings["line too long"] == (1, "line 3 has more than 4000000 bytes")
     with pytest.raises(InputError, match="strict"):
         read_stores(path, IngestOptions(strict=True))

@@ -100,5 +100,5 @@ def _json(data: bytes, where: str) -> Any:
             f"{where}: invalid JSON at line {error.lineno}, column {error.colno}, character {error.pos}: "
             f"{error.msg}; {hint}"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: JSON that cannot be read ({error}); correct the file") from error

@@ -111,10 +111,10 @@ def _json(text: str, where: str) -> Any:
         raise InputError(
             f"{where}: invalid JSON at line {error.lineno}, column {error.colno}: {error.msg}; {hint}"
         ) from error
-    except RecursionError as error:
-        raise InputError(f"{where}: JSON nested too deeply; no memory export is") from error
+    except strict_json.TooDeep as error:
+        raise InputError(f"{where}: JSON {error}; no memory export is so") from error
     except ValueError as error:
-        raise InputError(f"{where}: JSON that cannot be read ({_short(error)}); correct the file") from error
+        raise InputError(f"{where}: JSON that cannot be read: {error}; correct the file") from error
 
 
 def _notes(dropped: Dropped) -> dict[str, int]:
@@ -171,8 +171,8 @@ def _values(line: bytes, number: int, faults: list[tuple[str, str]]) -> list[Any
     try:
         for value in strict_json.values(line.decode("utf-8")):
             found.append(value)
-    except RecursionError:
-        faults.append(("line nested too deeply", f"line {number}"))
+    except strict_json.TooDeep as error:
+        faults.append(("line nested too deeply", f"line {number}: {error}"))
     except ValueError as error:
         begins = shown(line[:60].decode("utf-8", "replace"))
         faults.append(("line that is no JSON", f"line {number} ({_short(error)}); it begins {begins}"))

@@ -85,7 +85,7 @@ def _unwrapped(content: Any) -> Any:
         return content
     try:
         return strict_json.loads(content)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"the JSON is one string, and what it holds is no JSON ({shown(str(error))})") from error
 
 
