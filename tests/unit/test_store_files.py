@@ -145,6 +145,40 @@ def test_hostile_lines_are_counted(tmp_path, monkeypatch):
         read_stores(path, IngestOptions(strict=True))
 
 
+HUGE = "k" * 2_000_000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"text": "A", HUGE: 1}],
+        [{"txt": "A", HUGE: 1}],
+        {HUGE: 1},
+        {HUGE: LISTING, "q": LISTING},
+        {"instance_id": HUGE, **LISTING},
+        [{"id": HUGE, "text": "A"}],
+        [{"text": "A", "time": HUGE, "salience": HUGE, "native_order": HUGE}],
+        [{"text": [HUGE]}, {"text": "A"}],
+        [{"text": "A", f"{HUGE}{i}": i} for i in range(60)],
+        {**LISTING, "history": [{"id": "e", "memory_id": "m", "old_memory": None, "event": HUGE}]},
+        {**LISTING, "history": [{"id": HUGE, "old_memory": None, "new_memory": None, "event": "ADD"}]},
+        [{"memory": "A", "id": "1", "user_id": HUGE}, {"memory": "A", "id": "2", "user_id": "u"}],
+        [{"uuid": HUGE, "fact": "A", "valid_at": "2026-01-02", "invalid_at": "2026-01-01"}],
+        [{"type": "entity", "name": "n", "entityType": "t", "observations": ["A"]}, {"type": HUGE}, HUGE],
+        [{"label": HUGE, "value": "A" * 9, "limit": 1}],
+        HUGE,
+    ],
+)
+def test_no_line_of_a_report_or_error_is_long(tmp_path, capsys, content):
+    main(["ingest", str(write(tmp_path / "a.json", content)), "--out", str(tmp_path / "out")])
+    said = "".join(capsys.readouterr())
+    assert said and max(map(len, said.splitlines())) < 6000
+    if (tmp_path / "out").exists():
+        rows = read_table(tmp_path / "out" / "ingest.parquet", "ingest").to_pylist()
+        assert max(len(row["name"]) for row in rows) < 200
+        assert max(len(row["detail"] or "") for row in rows) < 1000
+
+
 def test_a_byte_order_mark_is_no_content(tmp_path):
     for name, content in (("a.json", json.dumps(LISTING)), ("b.jsonl", json.dumps(LISTING["results"][0]) + "\r\n")):
         (found,) = read_stores(write(tmp_path / name, b"\xef\xbb\xbf" + content.encode()))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..errors import InputError, shown
+from ..errors import InputError, cut, plain, shown
 from .model import MAX_ID, MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
 from .times import to_utc
 
@@ -101,7 +101,7 @@ class Builder:
             self.skip(reason, detail)
 
     def warn(self, kind: str, detail: str, count: int = 1) -> None:
-        before, first = self._warnings.get(kind, (0, _clean(detail)))
+        before, first = self._warnings.get(kind, (0, cut(_clean(detail))))
         self._warnings[kind] = (before + count, first)
 
     def partial(self, reason: str) -> None:
@@ -195,7 +195,7 @@ class Builder:
         number = self._ids[name]
         if number == 1:
             return name
-        self.warn("repeated id", f"{name} stands again; it is called {name}#{number}")
+        self.warn("repeated id", f"{plain(name)} stands again; it is called {plain(f'{name}#{number}')}")
         return self._unique(f"{name}#{number}")
 
     def _text(self, text: str) -> str:
@@ -257,7 +257,7 @@ class Builder:
     def _warn_of_examples(self, instance_id: str | None) -> None:
         others = Counter({example: n for example, n in self._examples.items() if example != instance_id})
         if others:
-            of = "that names none" if instance_id is None else f"of {instance_id}"
+            of = "that names none" if instance_id is None else f"of {plain(instance_id)}"
             self.warn(
                 "rows of another example",
                 f"{_tally(others)} in the store {of}; give each example a file of its own, or all rows an instance_id",
@@ -267,7 +267,7 @@ class Builder:
     def _warn_of_salience(self) -> None:
         without = [m.memory_id for m in self._memories if m.salience is None]
         if 0 < len(without) < len(self._memories):
-            self.warn(NO_SALIENCE, f"the first is {without[0]}; rule salience never keeps them", len(without))
+            self.warn(NO_SALIENCE, f"the first is {plain(without[0])}; rule salience never keeps them", len(without))
 
 
 def _tally(counts: Counter[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import InputError, closest, listed, nearest, shown
+from ..errors import InputError, closest, listed, nearest, plain, shown
 from ..natural import strict_json
 from .adapters import ADAPTERS
 from .builder import Builder, lookup
@@ -123,7 +123,7 @@ def _refuse_textless(builder: Builder, adapter: Adapter, instance_id: str | None
     if found is None:
         return
     texts = adapter.texts or ", ".join(text_keys(builder.options.columns))
-    of = "" if instance_id is None else f"example {instance_id}: "
+    of = "" if instance_id is None else f"example {plain(instance_id)}: "
     raise InputError(of + _no_text(*found, texts, builder.keys))
 
 
@@ -132,7 +132,7 @@ def _read(content, adapter, options, parts, faults, notes, instance_id, keys) ->
     for part in parts:
         if part not in adapter.parts:
             has = ", ".join(adapter.parts) or "none"
-            raise InputError(f"part {part!r}: format {adapter.name} takes the parts {has}")
+            raise InputError(f"part {shown(part)}: format {adapter.name} takes the parts {has}")
     builder = Builder(adapter.system, adapter.name, options)
     builder.saw(key for key in keys if key != "instance_id")
     adapter.read(content, builder, {name: part.content for name, part in parts.items()})
@@ -169,7 +169,7 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
     """The rows by the example that they name; a row that is a whole store (written_stores, `store`) by itself."""
     rows = rows_under(content, *_ROW_LISTS)
     if rows is None:
-        raise InputError(f"instance_key {key!r}: the file holds no list of rows")
+        raise InputError(f"instance_key {shown(key)}: the file holds no list of rows")
     if rows and all(lookup(row, key) is None for row in rows):
         known = {*dotted_keys(rows), *keys}
         raise InputError(f"instance_key: no row has {shown(key)}; {nearest(key, known, _SHOWN_KEYS)}")
@@ -177,7 +177,9 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
     for number, row in enumerate(rows, start=1):
         value = lookup(row, key) if isinstance(row, Mapping) else None
         if not isinstance(value, str | int) or isinstance(value, bool):
-            raise InputError(f"row {number}: {key} is {shown(value)}, no example id; add it, or name another key")
+            raise InputError(
+                f"row {number}: {plain(key)} is {shown(value)}, no example id; add it, or name another key"
+            )
         groups.setdefault(str(value), []).append({k: v for k, v in row.items() if k != "instance_id"})
     for instance_id, own in groups.items():
         whole = own[0].get("store", own[0] if ADAPTERS["written_stores"].recognises(own[0]) else None)
@@ -185,7 +187,7 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
             yield instance_id, _wrapped_again(content, rows, own)
             continue
         if len(own) > 1:
-            raise InputError(f"example {instance_id} stands in {len(own)} rows, each a whole store; keep one")
+            raise InputError(f"example {plain(instance_id)} stands in {len(own)} rows, each a whole store; keep one")
         yield instance_id, whole
 
 
@@ -219,7 +221,7 @@ def _refuse_repeats(ids: Iterable[str | None]) -> None:
     seen = set()
     for i in ids:
         if i is not None and i in seen:
-            raise InputError(f"example {i} has two stores; keep one")
+            raise InputError(f"example {plain(i)} has two stores; keep one")
         seen.add(i)
 
 

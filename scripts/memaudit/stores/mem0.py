@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..errors import plain, shown
 from .builder import Builder, first_of, some_of
 from .registry import adapter, not_its_form, row_keys
 
@@ -114,9 +115,9 @@ def _read_history(history: Any, live: Mapping[str, str], builder: Builder) -> No
     events: dict[str, list[Mapping[str, Any]]] = {}
     for event in builder.rows(_events(history), "history event"):
         if not isinstance(event.get("event"), str) or event["event"] not in _EVENT_ORDER:
-            builder.skip("history: no ADD, UPDATE or DELETE", f"event {event.get('event')!r}")
+            builder.skip("history: no ADD, UPDATE or DELETE", f"event {shown(event.get('event'))}")
         elif event.get("memory_id") is None:
-            builder.skip("history: no memory_id", f"event {event.get('id')!r}")
+            builder.skip("history: no memory_id", f"event {shown(event.get('id'))}")
         else:
             events.setdefault(str(event["memory_id"]), []).append(event)
     if live and events and not set(live) & set(events):
@@ -154,9 +155,11 @@ def _tombstones(memory_id: str, events: list[Mapping[str, Any]], live: Mapping[s
             builder.tombstone(f"{memory_id}#{mark}", gone_text(gone), time=when, details={"of": memory_id})
         text = new if isinstance(new, str) else text
     if deleted and memory_id in live:
-        builder.warn("deleted and listed", f"memory {memory_id} is deleted in the history and stands in the listing")
+        builder.warn(
+            "deleted and listed", f"memory {plain(memory_id)} is deleted in the history and stands in the listing"
+        )
     if not deleted and text and text.strip() and memory_id not in live:
-        builder.warn("not listed", f"memory {memory_id} lives by the history and does not stand in the listing")
+        builder.warn("not listed", f"memory {plain(memory_id)} lives by the history and does not stand in the listing")
 
 
 def gone_text(text: Any) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .builder import Builder
 
 _SAMPLED_ROWS = 20
@@ -37,7 +37,7 @@ class Adapter:
             return self.views[0] if self.views else ""
         if wanted not in self.views:
             has = f"has {', '.join(self.views)}" if self.views else "has one view only; leave view out"
-            raise InputError(f"view {wanted!r}: format {self.name} {has}")
+            raise InputError(f"view {shown(wanted)}: format {self.name} {has}")
         return wanted
 
 
@@ -59,7 +59,7 @@ def adapter(name: str, system: str, recognises: Callable[[Any], bool], **more):
 def named(name: str) -> Adapter:
     """The adapter of that name; InputError lists them."""
     if name not in ADAPTERS:
-        raise InputError(f"format {name!r}: there is none of that name; one of {', '.join(sorted(ADAPTERS))}")
+        raise InputError(f"format {shown(name)}: there is none of that name; one of {', '.join(sorted(ADAPTERS))}")
     return ADAPTERS[name]
 
 
