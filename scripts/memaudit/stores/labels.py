@@ -210,8 +210,8 @@ def refuse_salience_of_another_store(
     views = sorted({view for one in rated for view in one.unread})
     if views:
         raise InputError(
-            f"{given.where}: its scores are of other views of store {name} ({listed(views, _SHOWN_IDS)}) than the one that is "
-            f"read; read the view that was rated, or rate this one"
+            f"{given.where}: its scores are of other views of store {name} ({listed(views, _SHOWN_IDS)}) than the one "
+            f"that is read; read the view that was rated, or rate this one"
         )
     raise InputError(
         f"{given.where}: no score is of a memory of store {name}; it has rows of the examples "

@@ -91,8 +91,8 @@ def _candidates(
             unknown = sorted(set(row) - set(units))
             if unknown:
                 raise InputError(
-                    f"{_where(package)}: store {store.name}: the coverage of memory {plain(memory.memory_id)} names unit "
-                    f"{shown(unknown[0])}, which the package does not have; the labels are of another package"
+                    f"{_where(package)}: store {store.name}: the coverage of memory {plain(memory.memory_id)} names "
+                    f"unit {shown(unknown[0])}, which the package does not have; the labels are of another package"
                 )
             candidate = Candidate(
                 candidate_id(store, memory),
