@@ -14,19 +14,21 @@ from .builder import Builder, lookup
 from .generic import ROLES, check_columns, text_keys
 from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
 from .refused import refused_json
-from .registry import Adapter, dotted_keys, guess, named, row_keys, rows_under
+from .registry import Adapter, dotted_keys, fitting, guess, named, row_keys, rows_under
 
 _ROW_LISTS = ("results", "edges", "items", "memories", "rows", "data")
 _SHOWN_IDS, _SHOWN_KEYS = 5, 20
 # The one note on a file that is true of each store in it.
 COLUMNS_NOT_READ = "columns not read"
+EMPTY_FILE = "empty file"
 
 
 @dataclass(frozen=True)
 class Document:
     """A file, parsed. content: JSON, a list of rows, or text; where: the file, for messages; faults: (reason,
     detail) of each line that could not be read; notes: what was left out, with counts; is_text: no JSON; keys: the
-    columns of a table, read or not."""
+    columns of a table, read or not; is_lines: content lists the values of JSON lines; is_empty: the file holds nothing
+    but blanks, not even an empty list."""
 
     content: Any
     where: str
@@ -34,6 +36,8 @@ class Document:
     notes: Mapping[str, int] = field(default_factory=dict)
     is_text: bool = False
     keys: tuple[str, ...] = ()
+    is_lines: bool = False
+    is_empty: bool = False
 
 
 def ingest(
@@ -63,17 +67,19 @@ def ingest(
             raise InputError(
                 f"columns are for rows of any origin (format generic), and format {adapter.name} has its own"
             )
+        if document.is_lines:
+            content = _lone(content, adapter, options)
         found = list(_stores(content, adapter, options, document.keys))
         _refuse_repeats(i for i, _ in found)
         if parts and len(found) > 1:
             raise InputError(f"the file holds {len(found)} stores and further files belong to one; give each its own")
         # An empty list may be of any format: it is of the others'.
         adapter = adapter or _guessed(next((c for _, c in found if c != []), []), parts)
-        faults, notes = document.faults, {**document.notes}
-        out = []
+        out, rest = [], document
         for instance_id, own in found:
-            out.append(_read(own, adapter, options, parts, faults, notes, instance_id or default_id, document.keys))
-            faults, notes = (), {key: n for key, n in notes.items() if key == COLUMNS_NOT_READ}
+            out.append(_read(replace(rest, content=own), adapter, options, parts, instance_id or default_id))
+            of_each = {key: n for key, n in document.notes.items() if key == COLUMNS_NOT_READ}
+            rest = replace(document, faults=(), notes=of_each, is_empty=False)
         return out
     except InputError as error:
         raise InputError(f"{document.where}: {error}") from error
@@ -127,19 +133,43 @@ def _refuse_textless(builder: Builder, adapter: Adapter, instance_id: str | None
     raise InputError(of + _no_text(*found, texts, builder.keys))
 
 
-def _read(content, adapter, options, parts, faults, notes, instance_id, keys) -> Ingest:
+def _lone(rows: list[Any], adapter: Adapter | None, options: IngestOptions) -> Any:
+    """Of JSON lines that hold one value that value, where it is a store and no row of one; else the rows."""
+    if len(rows) != 1 or isinstance(rows[0], str):
+        return rows
+    key = options.columns.get("text") or options.example_key
+    if isinstance(rows[0], list) or (key is None and not _is_store(rows, adapter) and _is_store(rows[0], adapter)):
+        return rows[0]
+    return rows
+
+
+def _is_store(content: Any, adapter: Adapter | None) -> bool:
+    known = adapter.recognises(content) if adapter else bool(fitting(content))
+    return known or _is_map_of_stores(content, adapter)
+
+
+def _read(
+    document: Document,
+    adapter: Adapter,
+    options: IngestOptions,
+    parts: Mapping[str, Document],
+    instance_id: str | None,
+) -> Ingest:
+    """The one store of a document."""
     adapter.view(options.view)  # InputError where it has none such
     for part in parts:
         if part not in adapter.parts:
             has = ", ".join(adapter.parts) or "none"
             raise InputError(f"part {shown(part)}: format {adapter.name} takes the parts {has}")
     builder = Builder(adapter.system, adapter.name, options)
-    builder.saw(key for key in keys if key != "instance_id")
-    adapter.read(content, builder, {name: part.content for name, part in parts.items()})
+    builder.saw(key for key in document.keys if key != "instance_id")
+    adapter.read(document.content, builder, {name: part.content for name, part in parts.items()})
     _refuse_textless(builder, adapter, instance_id)
-    builder.faults(fault for source in (faults, *(part.faults for part in parts.values())) for fault in source)
-    for source in (notes, *(part.notes for part in parts.values())):
-        builder.notes.update(source)
+    for name, source in (("file", document), *((f"part {name}", part) for name, part in parts.items())):
+        builder.faults(source.faults)
+        builder.notes.update(source.notes)
+        if source.is_empty:
+            builder.warn(EMPTY_FILE, f"the {name} holds nothing, not even an empty list; export it again if it should")
     return builder.finish(instance_id)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, listed, plain, shown
+from ..files_io import refuse_irregular
 from ..natural.coverage_package_io import query_ids
 from ..natural.rows_io import read_rows
 from ..table_io import write_table
@@ -87,11 +88,14 @@ def label_file_beside(path: str | Path, name: str) -> Path | None:
 
 def store_files(path: str | Path) -> list[str]:
     """What a job reads of an export: a folder's files of known kinds one by one, so that a changed, new or removed
-    one is noticed."""
+    one is noticed. InputError on what has the name of one and is none."""
     path = Path(path)
     if not path.is_dir():
         return [str(path)]
-    return sorted(str(p) for p in path.iterdir() if p.is_file() and kind_of(p.name))
+    files = sorted(p for p in path.iterdir() if kind_of(p.name) and not p.is_dir())
+    for file in files:
+        refuse_irregular(file)
+    return [str(file) for file in files]
 
 
 def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -> list[Ingest]:
