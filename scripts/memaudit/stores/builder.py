@@ -6,7 +6,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 from ..errors import InputError, cut, plain, shown
@@ -24,6 +26,10 @@ _SHOWN_IDS = 5
 NO_SALIENCE = "memories without salience"
 
 
+class MadeId(str):
+    """An id that an adapter made up, for a row that has none in the export."""
+
+
 class Builder:
     """One store in the making.
 
@@ -39,7 +45,9 @@ class Builder:
         self._skipped: Counter[str] = Counter()
         self._warnings: dict[str, tuple[int, str]] = {}
         self._partial: list[str] = []
-        self._ids: Counter[str] = Counter()
+        self._wanted: list[str] = []  # the id of each row that is kept
+        self._added: list[int] = []  # of each of the memories, the place of its row there
+        self._taken: set[str] = set()
         self._columns: dict[str, dict[str, None]] = {}
         self._keys: dict[str, None] = {}
         self._examples: Counter[str] = Counter()
@@ -157,6 +165,9 @@ class Builder:
 
     def _add(self, memory_id: Any, texts: Mapping[str, Any], kind: str, more: dict[str, Any]) -> bool:
         position = self._read - 1
+        wanted = self._id(memory_id, position)
+        if not isinstance(wanted, MadeId):
+            self._taken.add(wanted)
         self.saw_text(any(isinstance(text, str) for text in texts.values()))
         odd = next((text for text in texts.values() if not isinstance(text, str | None)), None)
         if odd is not None:
@@ -166,15 +177,19 @@ class Builder:
         if not views:
             self.skip(NO_TEXT)
             return False
-        name = self._unique(self._id(memory_id, position))
         more["user_id"] = self._user if more.get("user_id") is None else more["user_id"]
         more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}
-        for key, value in (("id", name), *((key, more.get(key)) for key in _ID_FIELDS)):
+        for key, value in (("id", str(wanted)), *((key, more.get(key)) for key in _ID_FIELDS)):
             _refuse_long_id(value, key, f"row {position + 1}")
-        group, sizes = more.pop("group", None) or name, more.pop("sizes", {})
+        if isinstance(wanted, MadeId) and not isinstance(memory_id, MadeId):
+            self.warn("no id", f"row {position + 1}: id is {shown(memory_id)}; it is called {wanted}")
+        self._wanted.append(wanted)
+        group, sizes = more.pop("group", None) or "", more.pop("sizes", {})
+        self._taken |= {name for name in (group, more.get("superseded_by")) if name}
         for view, text in views.items():
             own = {"view": view, "representation_type": kind, "size": sizes.get(view)}
-            self._memories.append(Memory(name, self._text(text), position, group, **own, **more))
+            self._memories.append(Memory("", self._text(text), position, group, **own, **more))
+            self._added.append(len(self._wanted) - 1)
         if kind == MEMORY:
             self._kept += 1
         else:
@@ -184,19 +199,26 @@ class Builder:
     def _id(self, memory_id: Any, position: int) -> str:
         if isinstance(memory_id, int) and not isinstance(memory_id, bool):
             memory_id = str(memory_id)
-        if isinstance(memory_id, str) and memory_id:
-            return _clean(memory_id)
-        self.warn("no id", f"row {position + 1}: id is {shown(memory_id)}; it is called row-{position + 1}")
-        return f"row-{position + 1}"
+        if not isinstance(memory_id, str) or not memory_id:
+            return MadeId(f"row-{position + 1}")
+        clean = _clean(memory_id)
+        return MadeId(clean) if isinstance(memory_id, MadeId) else clean
 
-    def _unique(self, name: str) -> str:
-        """The id; a repeated one gets its number, so that no memory is lost or mistaken for another."""
-        self._ids[name] += 1
-        number = self._ids[name]
-        if number == 1:
-            return name
-        self.warn("repeated id", f"{plain(name)} stands again; it is called {plain(f'{name}#{number}')}")
-        return self._unique(f"{name}#{number}")
+    def _named(self) -> list[Memory]:
+        """The memories with their names. The first that has an id in the export keeps it; one that repeats it, or has
+        none, gets a name that is no id (nor group, nor superseded_by) there, so that it is not mistaken for another."""
+        names: list[str] = []
+        used: set[str] = set()
+        for wanted in self._wanted:
+            name = wanted
+            if name in used or (isinstance(wanted, MadeId) and name in self._taken):
+                numbered = (f"{wanted}#{number}" for number in count(2))
+                name = next(made for made in numbered if made not in used and made not in self._taken)
+                self.warn("repeated id", f"{plain(wanted)} stands again; it is called {plain(name)}")
+            names.append(str(name))
+            used.add(names[-1])
+        pairs = ((memory, names[added]) for memory, added in zip(self._memories, self._added, strict=True))
+        return [replace(memory, memory_id=name, group=memory.group or name) for memory, name in pairs]
 
     def _text(self, text: str) -> str:
         clean = _clean(text)
@@ -208,6 +230,7 @@ class Builder:
         """The store and its report. InputError in strict mode where the export is partial or there is a warning."""
         instance_id = None if instance_id is None else _clean(instance_id)
         _refuse_long_id(instance_id, "example's id", "the store")
+        self._memories = self._named()
         self._warn_of_import_times()
         self._warn_of_users()
         self._warn_of_examples(instance_id)

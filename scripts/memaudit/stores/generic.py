@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import InputError, closest, listed, shown
-from .builder import Builder, lookup
+from .builder import Builder, MadeId, lookup
 from .model import IngestOptions
 from .registry import adapter, dotted_keys, not_its_form, row_keys, rows_under
 from .times import to_utc
@@ -159,7 +159,7 @@ def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builde
     order, importance, user = value("native_order"), value("salience"), value("user")
     builder.saw(row, read)
     builder.add(
-        f"row-{number}" if name is None else name,
+        MadeId(f"row-{number}") if name is None else name,
         text,
         time=builder.row_time(row, *_keys("time", columns)),
         group=None if group is None else str(group),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import plain, shown
-from .builder import Builder, first_of, some_of
+from .builder import Builder, MadeId, first_of, some_of
 from .registry import adapter, not_its_form, row_keys
 
 # A listing of just so many rows probably stopped at the limit of its call.
@@ -152,7 +152,7 @@ def _tombstones(memory_id: str, events: list[Mapping[str, Any]], live: Mapping[s
             gone = old if isinstance(old, str) else text
             # A deletion's created_at is that of the memory, so only updated_at says when it went.
             when = builder.time(first_of(event, *_UPDATED)) if deleted else time
-            builder.tombstone(f"{memory_id}#{mark}", gone_text(gone), time=when, details={"of": memory_id})
+            builder.tombstone(MadeId(f"{memory_id}#{mark}"), gone_text(gone), time=when, details={"of": memory_id})
         text = new if isinstance(new, str) else text
     if deleted and memory_id in live:
         builder.warn(
