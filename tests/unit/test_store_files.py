@@ -425,7 +425,11 @@ def test_a_folder_of_one_file_an_example(tmp_path):
     with pytest.raises(InputError, match="instance_id fits one file"):
         read_stores(tmp_path, IngestOptions(instance_id="q1"))
     write(tmp_path / "q3.history.json", [event])
-    with pytest.raises(InputError, match="q3 has a history and no listing"):
+    third = read_stores(tmp_path)[2]
+    assert (third.store.instance_id, texts(third)) == ("q3", ["No longer valid: B"])
+    assert "no listing" in third.report.warnings
+    write(tmp_path / "q3.history.json", [{**event, "event": "ADD", "new_memory": "B"}])
+    with pytest.raises(InputError, match=r"q3: .* a history and no listing, and by it memory m lives"):
         read_stores(tmp_path)
 
 

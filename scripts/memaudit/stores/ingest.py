@@ -96,7 +96,7 @@ def _unwrapped(content: Any) -> Any:
 
 
 def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:
-    if content == {} and parts:
+    if content in ({}, []) and parts:  # no main file, or one that any format may have written
         return next(a for a in ADAPTERS.values() if set(parts) & set(a.parts))
     found = guess(content)
     if found is None:

@@ -133,19 +133,13 @@ def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
     out: list[Ingest] = []
     for stem in sorted({*mains, *further}):
         parts = {name: _document(file, options) for name, file in further.get(stem, {}).items()}
-        main = _document(mains[stem], options) if stem in mains else _no_main(folder, stem, parts)
+        main = _document(mains[stem], options) if stem in mains else Document({}, f"{folder}: {stem}")
         out += ingest(main, options, parts, default_id=stem)
     ids = [one.store.instance_id for one in out]
     twice = next((i for i in ids if ids.count(i) > 1), None)
     if twice is not None:
         raise InputError(f"{folder}: example {plain(twice)} has two stores; keep one")
     return out
-
-
-def _no_main(folder: Path, stem: str, parts: Mapping[str, Document]) -> Document:
-    if "history" in parts:
-        raise InputError(f"{folder}: {stem} has a history and no listing; add its get_all() as {stem}.json")
-    return Document({}, f"{folder}: {stem}")
 
 
 # ---- tables

@@ -54,8 +54,11 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
 
     The time of a memory is that of its text: updated_at, else created_at. No supersession is invented.
     """
-    if is_history(content):
-        raise not_its_form("mem0", "this is a history; name the listing (get_all) and give it as part history")
+    if is_history(content) or (content == {} and parts):
+        if content and parts:
+            raise not_its_form("mem0", "two histories; name the listing (get_all) and give its history as a part")
+        _read_history_alone(parts.get("history", content), builder)
+        return
     pages = list(_pages(content))
     total = 0
     live: dict[str, str] = {}
@@ -73,6 +76,23 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     history = parts.get("history", content.get("history") if isinstance(content, Mapping) else None)
     if history is not None:
         _read_history(history, live, builder)
+
+
+def _read_history_alone(history: Any, builder: Builder) -> None:
+    """The tombstones of a store of which nothing lives by its history; InputError where something does."""
+    kinds: dict[str, set[Any]] = {}
+    for event in _events(history):
+        if isinstance(event, Mapping) and isinstance(event.get("event"), str):
+            kinds.setdefault(str(event.get("memory_id")), set()).add(event["event"])
+    living = sorted(memory_id for memory_id, own in kinds.items() if "DELETE" not in own)
+    if living or not kinds:
+        live = f", and by it memory {plain(living[0])} lives" if living else ""
+        wanted = "name the listing (get_all), with this as part history"
+        raise not_its_form("mem0", f"a history and no listing{live}; {wanted}")
+    builder.warn(
+        "no listing", "by the history all that it names is deleted; a listing (get_all) would say what is left"
+    )
+    _read_history(history, {}, builder)
 
 
 def _pages(content: Any) -> Iterator[Mapping[str, Any]]:
