@@ -330,6 +330,41 @@ def test_memories_without_the_salience_that_others_have_are_told():
     assert "memories without salience" not in one(rows[1:]).report.warnings
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            {"results": [{"id": "1", "memory": "A", "metadata": {"timestamp": "2026-01-01"}}]},
+            "nearest known: 'metadata.t",
+        ),
+        ([{"text": "A", "zzz": "2026-01-01"}, {"text": "B"}], "known: text, zzz"),
+        ([{"id": "b", "label": "human", "value": "A"}], "known: id, label, value"),
+        ([{"uuid": "u", "fact": "A"}], "known: fact, uuid"),
+        ({"entities": [{"name": "n", "observations": ["A"]}], "relations": []}, "format mcp_memory reads no times"),
+        ({"instance_id": "q", "memories": [{"memory_id": "1", "text": "A"}]}, "format written_stores reads no times"),
+    ],
+)
+def test_a_time_key_that_no_row_has_is_told(content, told):
+    report = one(content, time_key="metadata.timestmp").report
+    count, detail = report.warnings["time_key of no row"]
+    assert count == report.kept > 0
+    assert detail.startswith(f"no row has a time under 'metadata.timestmp'; {told}")
+    with pytest.raises(InputError, match="time_key of no row"):
+        one(content, time_key="metadata.timestmp", strict=True)
+
+
+def test_a_time_key_that_a_row_has_is_not_told():
+    rows = [{"id": "1", "memory": "A"}, {"id": "2", "memory": "B", "metadata": {"at": "2026-01-01"}}]
+    assert "time_key of no row" not in one(rows, time_key="metadata.at").report.warnings
+    assert one({"results": []}, time_key="metadata.at").report.warnings == {}
+
+
+def test_a_time_key_that_no_column_is_called(tmp_path):
+    (tmp_path / "a.csv").write_text("text,when\nA,2026-01-01\n")
+    (found,) = read_stores(tmp_path / "a.csv", IngestOptions(time_key="whan"))
+    assert found.report.warnings["time_key of no row"][1] == "no row has a time under 'whan'; nearest known: 'when'"
+
+
 def test_repeated_and_missing_ids():
     found = one({"results": [{"id": i, "memory": f"m{n}"} for n, i in enumerate(["a", "a", "a#2", None, True, 5])]})
     ids = [m.memory_id for m in found.store.memories]

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
-from ..errors import InputError, cut, plain, shown
+from ..errors import InputError, cut, nearest, plain, shown
 from .model import MAX_ID, MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
 from .times import to_utc
 
@@ -23,6 +23,9 @@ _IMPORT_SPAN = timedelta(seconds=1)
 # Fields of a memory that are ids, beside its own.
 _ID_FIELDS = ("group", "superseded_by", "user_id")
 _SHOWN_IDS = 5
+_SHOWN_KEYS = 20
+# Rows that are looked at for the keys of all.
+SAMPLED_ROWS = 20
 NO_SALIENCE = "memories without salience"
 
 
@@ -48,6 +51,8 @@ class Builder:
         self._wanted: list[str] = []  # the id of each row that is kept
         self._added: list[int] = []  # of each of the memories, the place of its row there
         self._taken: set[str] = set()
+        self._timed = False  # whether a row has a time where one was looked for
+        self._untimed: list[Mapping[str, Any]] = []  # the first rows that have none
         self._columns: dict[str, dict[str, None]] = {}
         self._keys: dict[str, None] = {}
         self._examples: Counter[str] = Counter()
@@ -127,8 +132,11 @@ class Builder:
     def row_time(self, row: Mapping, *keys: str, read: Callable[[Any], datetime | None] = to_utc) -> datetime | None:
         """The time under `time_key`, if one is configured, else under the first of `keys` that holds one."""
         keys = (self.options.time_key,) if self.options.time_key else keys
-        values = (lookup(row, key) for key in keys)
-        return self.time(next((v for v in values if v not in (None, "")), None), read)
+        value = next((v for v in (lookup(row, key) for key in keys) if v not in (None, "")), None)
+        self._timed |= value is not None
+        if value is None and len(self._untimed) < SAMPLED_ROWS:
+            self._untimed.append(row)
+        return self.time(value, read)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -231,6 +239,7 @@ class Builder:
         instance_id = None if instance_id is None else _clean(instance_id)
         _refuse_long_id(instance_id, "example's id", "the store")
         self._memories = self._named()
+        self._warn_of_time_key()
         self._warn_of_import_times()
         self._warn_of_users()
         self._warn_of_examples(instance_id)
@@ -262,6 +271,14 @@ class Builder:
         read = {key for keys in self._columns.values() for key in keys} | {self.options.example_key}
         read |= {key.split(".")[0] for key in read if key is not None}
         return tuple(sorted(key for key in map(_clean, map(str, self._keys)) if key not in read))
+
+    def _warn_of_time_key(self) -> None:
+        key = self.options.time_key
+        if key is None or self._timed or not (self._untimed or self._kept):
+            return
+        known = {*dotted_keys(self._untimed), *self._keys}
+        told = nearest(key, known, _SHOWN_KEYS) if self._untimed else f"format {self._format} reads no times"
+        self.warn("time_key of no row", f"no row has a time under {shown(key)}; {told}", self._kept)
 
     def _warn_of_import_times(self) -> None:
         times = [m.time for m in self._memories if m.time is not None and m.representation_type == MEMORY]
@@ -330,6 +347,20 @@ def lookup(row: Any, key: str) -> Any:
             return None
         row = row[part]
     return row
+
+
+def dotted_keys(rows: Any) -> set[str]:
+    """The keys of the first rows of a list of objects, and those of objects inside, dotted: note.body."""
+    out = set()
+    for row in islice(rows if isinstance(rows, list) else (), SAMPLED_ROWS):
+        out |= set(_dotted(row, ""))
+    return out
+
+
+def _dotted(value: Any, before: str, depth: int = 3) -> Iterator[str]:
+    for key, inner in value.items() if isinstance(value, Mapping) and depth else ():
+        yield f"{before}{key}"
+        yield from _dotted(inner, f"{before}{key}.", depth - 1)
 
 
 def first_of(row: Mapping, *keys: str) -> Any:

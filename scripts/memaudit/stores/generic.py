@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import InputError, closest, listed, shown
-from .builder import Builder, MadeId, lookup
+from .builder import Builder, MadeId, dotted_keys, lookup
 from .model import IngestOptions
-from .registry import adapter, dotted_keys, not_its_form, row_keys, rows_under
+from .registry import adapter, not_its_form, row_keys, rows_under
 from .times import to_utc
 
 # Role -> keys that are tried, in this order, unless the column map names one.

@@ -10,11 +10,11 @@ from typing import Any
 from ..errors import InputError, closest, listed, nearest, plain, shown
 from ..natural import strict_json
 from .adapters import ADAPTERS
-from .builder import Builder, lookup
+from .builder import Builder, dotted_keys, lookup
 from .generic import ROLES, check_columns, text_keys
 from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
 from .refused import refused_json
-from .registry import Adapter, dotted_keys, fitting, guess, named, row_keys, rows_under
+from .registry import Adapter, fitting, guess, named, row_keys, rows_under
 
 _ROW_LISTS = ("results", "edges", "items", "memories", "rows", "data")
 _SHOWN_IDS, _SHOWN_KEYS = 5, 20

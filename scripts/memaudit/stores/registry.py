@@ -7,15 +7,13 @@ no file, and never uses a name or id as a path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from ..errors import InputError, shown
-from .builder import Builder
-
-_SAMPLED_ROWS = 20
+from .builder import SAMPLED_ROWS, Builder
 
 
 @dataclass(frozen=True)
@@ -83,21 +81,7 @@ def row_keys(rows: Any) -> set[str]:
         rows = rows.values()
     elif not isinstance(rows, list):
         return set()
-    return {key for row in islice(rows, _SAMPLED_ROWS) if isinstance(row, Mapping) for key in row}
-
-
-def dotted_keys(rows: Any) -> set[str]:
-    """`row_keys`, and those of objects inside, dotted: note.body."""
-    out = set()
-    for row in islice(rows if isinstance(rows, list) else (), _SAMPLED_ROWS):
-        out |= set(_dotted(row, ""))
-    return out
-
-
-def _dotted(value: Any, before: str, depth: int = 3) -> Iterator[str]:
-    for key, inner in value.items() if isinstance(value, Mapping) and depth else ():
-        yield f"{before}{key}"
-        yield from _dotted(inner, f"{before}{key}.", depth - 1)
+    return {key for row in islice(rows, SAMPLED_ROWS) if isinstance(row, Mapping) for key in row}
 
 
 def rows_under(content: Any, *keys: str) -> Any:
