@@ -51,6 +51,8 @@ FILE_RULE = re.compile(r"(?P<path>.+\.py):(?P<function>[A-Za-z_]\w*)")
 # Upper bounds. Costs, seeds and search nodes are 64-bit integers in tables and kernels, budgets leave room for
 # sums; the others keep a slip of the pen from filling memory or the disk.
 MAX_UNITS = 2**31 - 1
+# Bytes of an exported store's file, unless its configuration says more (stores/model.py).
+MAX_PARSED = 48 << 20
 MAX_SEED = 2**63 - 1
 MAX_SEEDS = 10_000_000
 MAX_KEPT = 64
@@ -901,6 +903,11 @@ class StoreEntry(Section):
     )
     tombstones: bool = Field(True, description="Keep what the store held once as memories of type tombstone.")
     strict: bool = Field(False, description="Let a partial export, or any warning of reading it, be an error.")
+    max_bytes: Annotated[int, Field(ge=1, le=MAX_UNITS)] = Field(
+        MAX_PARSED,
+        description="Bytes of each file that are read, embeddings left out; parsed they take up to thirty times as "
+        "much memory.",
+    )
     skip_empty: bool = Field(
         False, description="Leave examples with an empty store out of all means (the paper's Mem0 and Letta rows do)."
     )
@@ -999,8 +1006,8 @@ class Config(Section):
         return [Setting(c, k, s) for c in entry.cost_models for k in entry.k for s in entry.saturations]
 
     def suite_stores(self, suite: str) -> list[str]:
-        """Names of the suite's exported stores, in the order of the file; none where it declares no budget."""
-        return [name for name, s in self.stores.items() if s.suite == suite and self.suites[suite].budgets]
+        """Names of the suite's exported stores, in the order of the file."""
+        return [name for name, s in self.stores.items() if s.suite == suite]
 
     def unions(self) -> dict[str, Union]:
         """Name -> union, of every store the union and the store alone, of every comparison the joint union."""
@@ -1010,7 +1017,7 @@ class Config(Section):
                 out[f"{suite}{JOIN}{store}"] = Union(suite, (store,))
                 out[f"{suite}{JOIN}{store}{JOIN}{ALONE}"] = Union(suite, (store,), alone=True)
             compared = getattr(entry, "compare_stores", ())
-            if compared and entry.budgets:
+            if compared:
                 out[f"{suite}{JOIN}{JOINT}"] = Union(suite, tuple(compared))
         return out
 
@@ -1026,7 +1033,8 @@ class Config(Section):
 
     def store_part(self, name: str) -> dict[str, Any]:
         """All that reading a store depends on, besides the content of its files."""
-        keys = {"format", "view", "instance_id", "instance_key", "time_key", "columns", "tombstones", "strict", "judge"}
+        keys = {"format", "view", "instance_id", "instance_key", "time_key", "columns", "tombstones", "strict"}
+        keys |= {"max_bytes", "judge"}
         return {**self.stores[name].model_dump(mode="json", include=keys), "parts": sorted(self.stores[name].parts)}
 
     def memory_costs(self, union: Union) -> dict[str, Any]:
@@ -1247,8 +1255,9 @@ def _lacks_first(name: str, own: Mapping, other: str, others: Mapping) -> Iterab
 
 
 def _wrong_stores(raw: Mapping) -> Iterable[str]:
-    """A line for every store that has a cost in no setting or is scripted and not said to be a demonstration, and for
-    every comparison of fewer than two stores, of stores of another suite, or of demonstrations."""
+    """A line for every store that has a cost in no setting, is of a suite without declared budgets, or is scripted and
+    not said to be a demonstration, and for every comparison of fewer than two stores, of stores of another suite, or
+    of demonstrations."""
     stores = {name: dict(_items(keys)) for name, keys in _items(raw.get("stores"))}
     suites = {name: dict(_items(keys)) for name, keys in _items(raw.get("suites"))}
     for name, own in stores.items():
@@ -1259,6 +1268,11 @@ def _wrong_stores(raw: Mapping) -> Iterable[str]:
             yield (
                 f"stores.{name}.cost_model: suite {own['suite']} has declared costs only, and memories declare none; "
                 f"add a cost model of texts to the suite (cost_models: [words]), or write cost_model: {PAPER}"
+            )
+        if natural and suite.get("budgets") == ALL_BUDGETS:
+            yield (
+                f"stores.{name}.suite: stores are scored at declared budgets, and suite {own['suite']} has `budgets: "
+                f"all`, which declares none; list budgets there and add `curve: true`, or remove the store"
             )
         if isinstance(name, str) and name.endswith(SCRIPTED) and own.get("demonstration") is not True:
             yield f"stores.{name}.demonstration: a scripted store shows no system; write demonstration: true, or rename"

@@ -12,6 +12,7 @@ from typing import Any
 from .config import ALL_BUDGETS, FILE_RULE, Config, StoreEntry, parse_config
 from .config_yaml import Unread, read_yaml
 from .errors import InputError, count_of, key_path, shown
+from .files_io import kind_of_entry
 
 # How many parameters of a rule are not configurable, by what it sees (writers.registry).
 _POSITIONAL = {"metadata": 2, "coverage": 3, "solution": 0}
@@ -60,8 +61,8 @@ def check_stores(config: Config) -> None:
     problems: list[str] = []
     examples: dict[str, set[str]] = {}
     for name, entry in config.stores.items():
-        files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry), *_coverage_files(entry)]
         try:
+            files = [*store_files(entry.path), *entry.parts.values(), *_salience_files(entry), *_coverage_files(entry)]
             if sum(Path(file).stat().st_size for file in files) <= _READ_EARLY:
                 examples[name] = _check_store(config, name, entry)
         except InputError as error:
@@ -77,7 +78,7 @@ def _nothing_in_common(config: Config, examples: Mapping[str, set[str]]) -> Iter
     """A line for every suite whose compared stores have no example in common, as far as `examples` (store -> ids of the
     examples that it has a store for) has all of them."""
     for suite, entry in config.suites.items():
-        named = getattr(entry, "compare_stores", ()) if config.suite_stores(suite) else ()
+        named = getattr(entry, "compare_stores", ())
         if not named or not all(examples.get(name) for name in named):
             continue
         if not set.intersection(*(examples[name] for name in named)):
@@ -199,8 +200,12 @@ def _missing_files(raw: Any) -> Iterable[str]:
         named += [(key_path(("stores", name, "parts", key)), path) for key, path in _items(_get(store, "parts"))]
     for key, value in named:
         for path in value if isinstance(value, list) else [value]:
-            if isinstance(path, str) and path and not _exists(Path(path)):
+            if not isinstance(path, str) or not path:
+                continue
+            if not _exists(Path(path)):
                 yield f"{key}: there is no {shown(path)}; give a path that exists, relative to where you run"
+            elif key != "published" and not (Path(path).is_file() or Path(path).is_dir()):  # that one: _wrong_published
+                yield f"{key}: {shown(path)} is {kind_of_entry(Path(path))}; give a file, or a folder of files"
     results = _get(raw, "results")
     if isinstance(results, str) and _exists(Path(results)) and not Path(results).is_dir():
         yield f"results: {shown(results)} is a file; give the name of a folder"

@@ -12,6 +12,8 @@ class InputError(ValueError):
 
 # Letters of a name that others are compared with: of long ones comparing is slow.
 _MAX_NAME = 100
+# Characters of a value or name that a message quotes, and of all that one says of a row.
+_LONGEST, _MOST_TOLD = 120, 600
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 3
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
@@ -20,7 +22,18 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 def shown(value: Any) -> str:
     """`repr` of a value on one line, cut where it is long or deep."""
     text = _SHORT.repr(value)
-    return text if len(text) <= 120 else f"{text[:100]}..."
+    return text if len(text) <= _LONGEST else f"{text[:100]}..."
+
+
+def plain(name: Any) -> str:
+    """A name or id as it stands; as `shown` where it is long or cannot be printed on one line."""
+    text = str(name)
+    return text if text.isprintable() and len(text) <= _LONGEST else shown(text)
+
+
+def cut(text: str) -> str:
+    """A sentence with what it quotes, no longer than a reader reads."""
+    return text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}..."
 
 
 def count_of(n: int, word: str) -> str:
@@ -37,14 +50,14 @@ def listed(names: Iterable[str], most: int | None = None) -> str:
     """Names in order, the first `most` of them and the count of the others."""
     names = sorted(names)
     more = f" and {len(names) - most} more" if most is not None and len(names) > most else ""
-    return (", ".join(names[:most]) or "none") + more
+    return (", ".join(map(plain, names[:most])) or "none") + more
 
 
 def nearest(name: Any, names: Iterable[str], most: int | None = None) -> str:
     """A hint that names the closest of `names`, or all of them (`listed`) where none is close."""
     names = sorted(names)
     near = closest(name, names)
-    return f"nearest known: {near[0]!r}" if near else f"known: {listed(names, most)}"
+    return f"nearest known: {shown(near[0])}" if near else f"known: {listed(names, most)}"
 
 
 def key_path(loc: Iterable[str | int]) -> str:
@@ -54,7 +67,5 @@ def key_path(loc: Iterable[str | int]) -> str:
         if isinstance(part, int):
             path += f"[{part}]"
             continue
-        name = str(part)
-        name = name if name.isprintable() and len(name) <= 120 else shown(name)
-        path += f".{name}" if path else name
+        path += f".{plain(part)}" if path else plain(part)
     return path

@@ -105,7 +105,7 @@ def store_analyses(config: Config, suite: str) -> tuple[str, ...]:
 
 def compared_stores(config: Config, suite: str) -> tuple[str, ...]:
     """The stores of the suite's joint union, as configured; none where the suite scores no store."""
-    return tuple(getattr(config.suites[suite], "compare_stores", ())) if config.suite_stores(suite) else ()
+    return tuple(getattr(config.suites[suite], "compare_stores", ()))
 
 
 def natural_analyses(config: Config, suite: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Configuration of exported stores: what is refused, and which unions and settings come of it."""
 
 import json
+import os
 from typing import get_args
 
 import pytest
@@ -15,6 +16,7 @@ from memaudit.run_info import info_part, read_info, run_info
 from memaudit.schemas import STORE_TABLES
 from memaudit.stores.ingest_io import COVERAGE
 from memaudit.stores.judge_io import JUDGES
+from memaudit.stores.model import MAX_PARSED
 from memaudit.stores.pruning import RULES
 
 
@@ -89,9 +91,9 @@ def test_a_suite_with_stores_has_their_tables():
     assert read_info(info_part(info)) == info
 
 
-def test_a_suite_of_every_budget_scores_no_store():
-    config = parse(raw({"budgets": "all"}, a={}))
-    assert config.unions() == {} and config.suite_stores("talks") == []
+def test_the_limit_of_bytes_is_that_of_reading():
+    assert StoreEntry.model_fields["max_bytes"].default == MAX_PARSED == parse(raw(a={})).store_part("a")["max_bytes"]
+    assert parse(raw(a={"max_bytes": 9})).store_part("a")["max_bytes"] == 9
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,8 @@ def test_a_suite_of_every_budget_scores_no_store():
         (raw(a={"cost_model": "declared"}), "stores.a.cost_model: memories declare no cost; write same, paper or"),
         (raw(a={"cost_model": "wrods"}), "stores.a.cost_model: unknown cost model 'wrods'; nearest known: 'words'"),
         (raw({"cost_models": ["declared"]}, a={}), "stores.a.cost_model: suite talks has declared costs only"),
+        (raw({"budgets": "all"}, a={}), "stores.a.suite: stores are scored at declared budgets, and"),
+        (raw(a={"max_bytes": 0}), "stores.a.max_bytes: "),
         (raw(a={"rules": ["newest"]}), "unknown pruning rule 'newest'"),
         (raw(a={"judge": "proxy"}), "stores.a.judge: coverage is labelled already; keep `coverage` or `judge`"),
         (raw(a={"view_": "full"}), "stores.a.view_: unknown key; nearest known: 'view'"),
@@ -125,6 +129,8 @@ def test_what_is_refused(content, line):
     ("store", "line"),
     [
         ({"path": "gone.json"}, "stores.a.path: there is no 'gone.json'"),
+        ({"path": "pipe.json"}, "stores.a.path: 'pipe.json' is a pipe; give a file, or a folder of files"),
+        ({"coverage": "pipe.json"}, "stores.a.coverage: 'pipe.json' is a pipe"),
         ({"format": "mem1"}, "stores.a: format 'mem1': there is none of that name"),
         ({"format": "letta", "view": "full"}, "stores.a: view 'full': format letta has combined, core, archival"),
         ({"parts": {"past": "s.json"}}, "stores.a.parts: there is no part 'past'; known: archival, blocks, history"),
@@ -137,6 +143,7 @@ def test_what_the_files_say(tmp_path, monkeypatch, store, line):
     monkeypatch.chdir(tmp_path)
     for name in ("s.json", "c.jsonl", "talks.json"):
         (tmp_path / name).write_text("[]")
+    os.mkfifo(tmp_path / "pipe.json")
     good, bad = raw(a={}), raw(a=store)
     for content in (good, bad):
         (tmp_path / "my.yaml").write_text(yaml.safe_dump(content | {"writers": {"opt": {"rule": "opt"}}}))
@@ -166,6 +173,8 @@ def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypa
         return load_config("my.yaml")
 
     check_stores(loaded(good={}, unnamed={"instance_id": "q_tea"}))
+    with pytest.raises(InputError, match=r"good.json: more than 9 bytes .* in a configuration: max_bytes"):
+        check_stores(loaded(good={"max_bytes": 9}))
     with pytest.raises(InputError) as error:
         check_stores(loaded(good={}, unnamed={}, other={}))
     first, *told = str(error.value).splitlines()

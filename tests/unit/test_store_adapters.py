@@ -11,6 +11,7 @@ from memaudit.package import size_of
 from memaudit.stores.adapters import ADAPTERS
 from memaudit.stores.ingest import Document, ingest, match
 from memaudit.stores.ingest_io import memory_columns, read_stores, report_columns
+from memaudit.stores.labels import coverage_of, labels
 from memaudit.stores.model import IngestOptions, Store
 from memaudit.stores.registry import guess
 from memaudit.stores.times import minute_stamp, to_utc
@@ -329,11 +330,84 @@ def test_memories_without_the_salience_that_others_have_are_told():
     assert "memories without salience" not in one(rows[1:]).report.warnings
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            {"results": [{"id": "1", "memory": "A", "metadata": {"timestamp": "2026-01-01"}}]},
+            "nearest known: 'metadata.t",
+        ),
+        ([{"text": "A", "zzz": "2026-01-01"}, {"text": "B"}], "known: text, zzz"),
+        ([{"id": "b", "label": "human", "value": "A"}], "known: id, label, value"),
+        ([{"uuid": "u", "fact": "A"}], "known: fact, uuid"),
+        ({"entities": [{"name": "n", "observations": ["A"]}], "relations": []}, "format mcp_memory reads no times"),
+        ({"instance_id": "q", "memories": [{"memory_id": "1", "text": "A"}]}, "format written_stores reads no times"),
+    ],
+)
+def test_a_time_key_that_no_row_has_is_told(content, told):
+    report = one(content, time_key="metadata.timestmp").report
+    count, detail = report.warnings["time_key of no row"]
+    assert count == report.kept > 0
+    assert detail.startswith(f"no row has a time under 'metadata.timestmp'; {told}")
+    with pytest.raises(InputError, match="time_key of no row"):
+        one(content, time_key="metadata.timestmp", strict=True)
+
+
+def test_a_time_key_that_a_row_has_is_not_told():
+    rows = [{"id": "1", "memory": "A"}, {"id": "2", "memory": "B", "metadata": {"at": "2026-01-01"}}]
+    assert "time_key of no row" not in one(rows, time_key="metadata.at").report.warnings
+    assert one({"results": []}, time_key="metadata.at").report.warnings == {}
+
+
+def test_a_time_key_that_no_column_is_called(tmp_path):
+    (tmp_path / "a.csv").write_text("text,when\nA,2026-01-01\n")
+    (found,) = read_stores(tmp_path / "a.csv", IngestOptions(time_key="whan"))
+    assert found.report.warnings["time_key of no row"][1] == "no row has a time under 'whan'; nearest known: 'when'"
+
+
 def test_repeated_and_missing_ids():
     found = one({"results": [{"id": i, "memory": f"m{n}"} for n, i in enumerate(["a", "a", "a#2", None, True, 5])]})
     ids = [m.memory_id for m in found.store.memories]
-    assert len(set(ids)) == 6 and ids[0] == "a" and ids[5] == "5"
-    assert found.report.warnings["no id"][0] == 2 and "repeated id" in found.report.warnings
+    assert ids == ["a", "a#3", "a#2", "row-4", "row-5", "5"]
+    assert [m.group for m in found.store.memories] == ids
+    assert found.report.warnings["no id"] == (2, "row 4: id is None; it is called row-4")
+    assert found.report.warnings["repeated id"] == (1, "a stands again; it is called a#3")
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids"),
+    [
+        ([{"id": None}, {"id": "row-1"}], ["row-1#2", "row-1"]),
+        ([{"id": "a"}, {"id": "a"}, {"id": "a"}], ["a", "a#2", "a#3"]),
+        ([{"id": "a"}, {"id": "a"}, {"id": "a#2", "memory": ""}], ["a", "a#3"]),
+        ([{"id": "a"}, {"id": "a"}, {"id": "b", "replaced_by": "a#2"}], ["a", "a#3", "b"]),
+        ([{"id": "m#deleted"}], ["m#deleted", "m#deleted#2"]),
+    ],
+)
+def test_a_made_name_is_no_id_of_the_export(rows, ids):
+    history = [{"memory_id": "m", "event": "DELETE", "old_memory": "gone", "new_memory": None}]
+    rows = [{"memory": f"text {i}"} | row for i, row in enumerate(rows)]
+    found = one({"results": rows} | ({"history": history} if "m#deleted" in ids else {}))
+    assert [m.memory_id for m in found.store.memories] == ids
+
+
+def test_rows_without_ids_leave_those_of_others_alone():
+    found = one([{"text": "A"}, {"text": "B", "id": "row-1"}, {"text": "C", "group": "row-3"}])
+    assert [(m.memory_id, m.group) for m in found.store.memories] == [
+        ("row-1#2", "row-1#2"),
+        ("row-1", "row-1"),
+        ("row-3#2", "row-3"),
+    ]
+
+
+def test_labels_stay_with_their_memories_where_ids_repeat():
+    """Labels of a repeated id are those of its first memory; the others have labels under the names they were given."""
+    found = one({"results": [{"id": i, "memory": f"m{n}"} for n, i in enumerate(["a", "a", "a#2"])]}, instance_id="q")
+    edges = [{"memory_id": i, "unit_id": unit, "coverage": 1} for i, unit in (("a", "u"), ("a#2", "v"))]
+    covered = coverage_of(found.store, labels([("here", {"instance_id": "q", "coverage_edges": edges})], "file"))
+    texts = {m.memory_id: m.text for m in found.store.memories}
+    assert {texts[i]: row for (i, _), row in covered.cells.items()} == {"m0": {"u": 1.0}, "m2": {"v": 1.0}}
+    assert covered.unlabelled == ("a#3",)
 
 
 def test_half_characters_in_ids_can_be_written():

@@ -1,6 +1,7 @@
 """Odd shapes that real memory systems export, one test a line of fixtures/store_cases.jsonl."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,9 +51,31 @@ def test_a_deletion_without_time_before_its_addition():
     assert report.warnings == {} and report.skipped == {"history: ADD": 1}
 
 
-def test_a_history_alone_is_no_store():
-    with pytest.raises(InputError, match="get_all"):
-        ingest(Document(payload("history DELETE row has null created_at")["history"], "case"))
+def test_a_history_alone_is_no_store_unless_all_is_deleted():
+    """What a history that ends in deletions only leaves is an empty store, which strict mode wants a listing of."""
+    content = payload("history DELETE row has null created_at")
+    deletion, addition = content["history"]
+    listed = ingest(Document({"results": [], **content}, "case"))[0]
+    for history in (content, content["history"], {deletion["memory_id"]: content["history"]}, [deletion]):
+        (found,) = ingest(Document(history, "case"))
+        assert [replace(m, position=1) for m in found.store.memories] == list(listed.store.memories)
+        assert (found.report.kept, found.report.tombstones) == (0, 1)
+        assert list(found.report.warnings) == ["no listing"]
+    with pytest.raises(InputError, match="strict"):
+        ingest(Document(content, "case"), IngestOptions(strict=True))
+    for lives in ([addition], [deletion, {**addition, "memory_id": "b"}]):
+        with pytest.raises(InputError, match=r"a history and no listing, and by it memory \S+ lives; .*get_all"):
+            ingest(Document(lives, "case"))
+    with pytest.raises(InputError, match="two histories"):
+        ingest(Document([deletion], "case"), parts={"history": Document([deletion], "part")})
+
+
+@pytest.mark.parametrize("listing", [[], {"results": []}])
+def test_a_history_beside_an_empty_listing(listing):
+    """An empty list may be of any format; the part says of which."""
+    history = payload("history DELETE row has null created_at")["history"]
+    (found,) = ingest(Document(listing, "case"), IngestOptions(strict=True), {"history": Document(history, "part")})
+    assert (found.store.system, found.report.kept, found.report.tombstones) == ("mem0", 0, 1)
 
 
 def test_offsets_are_turned_into_utc():

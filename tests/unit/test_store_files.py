@@ -3,6 +3,8 @@
 import csv
 import gzip
 import json
+import os
+import socket
 from pathlib import Path
 
 import pyarrow as pa
@@ -106,12 +108,16 @@ DEEP = b"[" * 1_000_000
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (DEEP, "nested too deeply"),
-        (b'{"a":' * 1_000_000, "nested too deeply"),
-        (b'{"results": [{"id": "1", "memory": NaN}]}', "NaN is no JSON number"),
-        (b'{"results": [], "results": []}', "stands twice"),
-        (b'{"results": [{"id": ' + b"9" * 5000 + b"}]}", "cannot be read"),
-        (b'{"results": [{"id": 1e999}]}', "too large a number"),
+        (DEEP, r"nested too deeply \(at \[0\]\[0\]\[0\]"),
+        (b'{"a":' * 1_000_000, r"nested too deeply \(at a\.a\.a"),
+        (b'{"results": [\n{"id": "1", "memory": NaN}]}', r"NaN is no JSON number \(at results\[0\]\.memory, line 2\)"),
+        (b'{"results": [], "results": []}', "key 'results' stands twice"),
+        (b'{"results": [\n{"' + b"k" * 5000 + b'":1, "' + b"k" * 5000 + b'":1}]}', r"\(at results\[0\], line 2\)"),
+        (
+            b'{"results": [{"id": ' + b"9" * 5000 + b"}]}",
+            r"cannot be read: .* has too many digits \(at results\[0\]\.id",
+        ),
+        (b'{"results": [{"id": 1e999}]}', r"too large a number \(at results\[0\]\.id\)"),
         (b'{"results": [', "cut off"),
         (b'{"results": [' + b"1.5," * 1000, "invalid JSON"),
         (b'\xff\xfe{"a"', "not UTF-8"),
@@ -135,9 +141,44 @@ def test_hostile_lines_are_counted(tmp_path, monkeypatch):
     (found,) = read_stores(path)
     assert [m.memory_id for m in found.store.memories] == ["1", "3"]
     assert found.report.skipped == {"line nested too deeply": 1, "line too long": 1, "line that is no JSON": 3}
+    assert found.report.warnings["line nested too deeply"][1] == "line 2: nested too deeply (at [0][0][0][0]...)"
     assert found.report.warnings["line too long"] == (1, "line 3 has more than 4000000 bytes")
     with pytest.raises(InputError, match="strict"):
         read_stores(path, IngestOptions(strict=True))
+
+
+HUGE = "k" * 2_000_000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"text": "A", HUGE: 1}],
+        [{"txt": "A", HUGE: 1}],
+        {HUGE: 1},
+        {HUGE: LISTING, "q": LISTING},
+        {"instance_id": HUGE, **LISTING},
+        [{"id": HUGE, "text": "A"}],
+        [{"text": "A", "time": HUGE, "salience": HUGE, "native_order": HUGE}],
+        [{"text": [HUGE]}, {"text": "A"}],
+        [{"text": "A", f"{HUGE}{i}": i} for i in range(60)],
+        {**LISTING, "history": [{"id": "e", "memory_id": "m", "old_memory": None, "event": HUGE}]},
+        {**LISTING, "history": [{"id": HUGE, "old_memory": None, "new_memory": None, "event": "ADD"}]},
+        [{"memory": "A", "id": "1", "user_id": HUGE}, {"memory": "A", "id": "2", "user_id": "u"}],
+        [{"uuid": HUGE, "fact": "A", "valid_at": "2026-01-02", "invalid_at": "2026-01-01"}],
+        [{"type": "entity", "name": "n", "entityType": "t", "observations": ["A"]}, {"type": HUGE}, HUGE],
+        [{"label": HUGE, "value": "A" * 9, "limit": 1}],
+        HUGE,
+    ],
+)
+def test_no_line_of_a_report_or_error_is_long(tmp_path, capsys, content):
+    main(["ingest", str(write(tmp_path / "a.json", content)), "--out", str(tmp_path / "out")])
+    said = "".join(capsys.readouterr())
+    assert said and max(map(len, said.splitlines())) < 6000
+    if (tmp_path / "out").exists():
+        rows = read_table(tmp_path / "out" / "ingest.parquet", "ingest").to_pylist()
+        assert max(len(row["name"]) for row in rows) < 200
+        assert max(len(row["detail"] or "") for row in rows) < 1000
 
 
 def test_a_byte_order_mark_is_no_content(tmp_path):
@@ -167,7 +208,7 @@ def test_size_limits(tmp_path, monkeypatch):
         ("a.txt", b"A", "must end in .json"),
         ("a.json.gz", b"no gzip", "not a whole gzip file"),
         ("a.parquet", b"PAR0", "Parquet"),
-        ("a.jsonl", b"{\n}\n", "no line could be read"),
+        ("a.jsonl", b"{\n}\n", "no row has a text"),
         ("a.csv", b'id,text\n1,"A', "not valid CSV"),
         ("a.csv", b"id,text\n1,A,B\n", "line 2: 3 cells under 2 columns"),
         ("a.csv", b"text,text\n", "stands twice"),
@@ -181,6 +222,156 @@ def test_files_that_are_refused(tmp_path, name, content, told):
 def test_a_missing_file(tmp_path):
     with pytest.raises(InputError, match="not readable"):
         read_stores(tmp_path / "a.json")
+
+
+# ---- what a file holds, whatever its name says
+
+
+LETTA = {"blocks": [{"id": "b", "label": "human", "value": "A"}], "archival": [{"id": "p", "text": "B"}]}
+NOTE = {"content": "A", "context": "c", "keywords": [], "links": [], "tags": []}
+
+
+@pytest.mark.parametrize(
+    ("document", "system"),
+    [
+        (LISTING, "mem0"),
+        ({"instance_id": "q1", **LISTING}, "mem0"),
+        (LISTING["results"], "mem0"),
+        ({"q1": LISTING, "q2": {"results": []}}, "mem0"),
+        (LETTA, "letta"),
+        ({"n1": NOTE}, "amem"),
+        ({"edges": [{"uuid": "u", "fact": "A"}]}, "graphiti"),
+        ({"items": [{"namespace": [], "key": "k", "value": {"text": "A"}}]}, "langgraph"),
+        ({"entities": [{"name": "n", "entityType": "t", "observations": ["A"]}], "relations": []}, "mcp_memory"),
+        ({"instance_id": "q1", "memories": [{"memory_id": "1", "text": "A"}]}, "written_stores"),
+        (["A", "B"], "generic"),
+        ({"memories": [{"text": "A"}]}, "generic"),
+        ([], "generic"),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_document_under_the_name_of_json_lines(tmp_path, document, system, indent):
+    """Also with its format named, it is read as under its own name."""
+    text = json.dumps(document, indent=indent).encode()
+    for options in (IngestOptions(), IngestOptions(format=system)):
+        named = read_stores(write(tmp_path / "a.json", text), options)
+        assert read_stores(write(tmp_path / "a.jsonl", text), options) == named
+        assert named[0].store.system == system
+
+
+def test_rows_over_several_lines(tmp_path):
+    rows = [{"id": "1", "memory": "A"}, {"id": "2", "memory": "B"}]
+    lines = read_stores(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)).encode()))
+    row_a_line = ",\n".join(map(json.dumps, rows))
+    for text in ("\n".join(json.dumps(row, indent=2) for row in rows), f"[\n{row_a_line}\n]"):
+        assert read_stores(write(tmp_path / "b.jsonl", text.encode())) == lines
+    (one,) = read_stores(write(tmp_path / "c.jsonl", json.dumps(rows[0], indent=2).encode()))
+    assert texts(one) == ["A"] and not one.report.warnings
+
+
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        (lambda text: text[:-20], r"as a JSON document invalid at line 5, column \d+"),
+        (lambda text: text.replace('"A"', "NaN"), r"NaN is no JSON number \(at results\[0\]\.memory, line 5\)"),
+    ],
+)
+@pytest.mark.parametrize("name", [None, "mem0", "generic"])
+def test_a_damaged_document_has_no_rows(tmp_path, cut, told, name):
+    path = write(tmp_path / "a.jsonl", cut(json.dumps(LISTING, indent=2)).encode())
+    with pytest.raises(InputError, match=f"a.jsonl: no JSON lines, as values go over several lines.*{told}"):
+        read_stores(path, IngestOptions(format=name))
+
+
+def test_a_torn_line_is_a_fault_of_its_own(tmp_path):
+    """Keys and values before the damage are no memories; whole objects are."""
+    lines = ['{"id": "1", "memory": "A"}', '{"id": "2",', '{"id": "3", "memory": "C"}']
+    lines += ['{"id": "4", "memory": "D"} "memory": 4', '"memory": "E"}']
+    (found,) = read_stores(write(tmp_path / "a.jsonl", "\n".join(lines).encode()))
+    assert texts(found) == ["A", "C", "D"] and found.report.skipped == {"line that is no JSON": 3}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.md", "a.csv", "a.jsonl.gz", "a.md.gz"])
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf\n"])
+def test_an_empty_file_is_told(tmp_path, name, content):
+    path = write(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
+    (found,) = read_stores(path)
+    assert found.store.memories == () and found.report.warnings["empty file"][0] == 1
+    with pytest.raises(InputError, match=r"refused in strict mode.*(\n.*)*empty file"):
+        read_stores(path, IngestOptions(strict=True))
+
+
+def test_an_empty_part_is_told(tmp_path):
+    write(tmp_path / "h.jsonl", b"")
+    (found,) = read_stores(write(tmp_path / "a.json", LISTING), parts={"history": tmp_path / "h.jsonl"})
+    assert found.report.warnings["empty file"][1].startswith("the part history holds nothing")
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.json", b"[]"), ("a.jsonl", b"[]"), ("a.csv", b"id,text\n")])
+def test_an_empty_store_is_none_of_these(tmp_path, name, content):
+    (found,) = read_stores(write(tmp_path / name, content), IngestOptions(strict=True))
+    assert found.store.memories == () and found.report.warnings == {}
+
+
+@pytest.mark.parametrize("where", ["a.json", "folder"])
+def test_only_regular_files_are_opened(tmp_path, where):
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "folder" / "a.json" if where == "folder" else tmp_path / where
+    os.mkfifo(path)
+    with pytest.raises(InputError, match=r"a\.json: is no regular file but a pipe"):
+        read_stores(tmp_path / where)
+    with pytest.raises(InputError, match="is no regular file but a pipe"):
+        read_labels(path)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="is no regular file but a device"):
+        read_stores(tmp_path / where)
+    path.unlink()
+    path.symlink_to("nowhere")
+    with pytest.raises(InputError, match="is no regular file but a link that leads nowhere"):
+        read_stores(tmp_path / where)
+
+
+def test_a_socket_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("a.json")
+        with pytest.raises(InputError, match="is no regular file but a socket"):
+            read_stores("a.json")
+
+
+BLANKS = b" \n" * 500_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", b"[" + BLANKS + b"]"),
+        ("a.json", b"[1, 2," + BLANKS + b"3]"),
+        ("a.json", b"[" + b"1.5," * 999 + BLANKS + b"3]"),
+        ("a.jsonl", BLANKS),
+        ("a.jsonl", b'{"id": 1, "e": [' + b" " * 1_000_000 + b"]}"),
+        ("a.md", BLANKS),
+        ("a.csv", b"text\n" + b"\n" * 1_000_000),
+    ],
+)
+def test_blanks_count_as_what_is_parsed(tmp_path, name, content):
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(
+        InputError, match=r"more than 900000 bytes without embeddings.* or raise the limit \(--max-bytes"
+    ):
+        read_document(path, max_bytes=900_000)
+
+
+def test_blanks_are_no_embedding(tmp_path):
+    path = write(tmp_path / "a.json", b'[{"id": "1", "tags": [' + b" " * 5000 + b'"t"], "memory": "A"}]')
+    (found,) = read_stores(path)
+    assert texts(found) == ["A"] and found.report.notes == {}
+    (found,) = read_stores(
+        write(tmp_path / "a.json", json.dumps([{"memory": "A", "e": EMBEDDING}], indent=300).encode())
+    )
+    assert found.report.notes["numeric arrays (embeddings) left out"] == 1
 
 
 # ---- tables
@@ -234,7 +425,11 @@ def test_a_folder_of_one_file_an_example(tmp_path):
     with pytest.raises(InputError, match="instance_id fits one file"):
         read_stores(tmp_path, IngestOptions(instance_id="q1"))
     write(tmp_path / "q3.history.json", [event])
-    with pytest.raises(InputError, match="q3 has a history and no listing"):
+    third = read_stores(tmp_path)[2]
+    assert (third.store.instance_id, texts(third)) == ("q3", ["No longer valid: B"])
+    assert "no listing" in third.report.warnings
+    write(tmp_path / "q3.history.json", [{**event, "event": "ADD", "new_memory": "B"}])
+    with pytest.raises(InputError, match=r"q3: .* a history and no listing, and by it memory m lives"):
         read_stores(tmp_path)
 
 

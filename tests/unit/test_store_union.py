@@ -180,6 +180,46 @@ def test_recency_native_order_and_salience():
     assert all(rule(stored_of(), scale(stored_of().package), 5) == [] for rule in RULES.values())
 
 
+@pytest.mark.parametrize(
+    ("rule", "order"),
+    [
+        ("recency", ["y", "x", "w", "b", "a"]),
+        ("native_order", ["a", "b", "w", "x", "y"]),
+        ("salience", ["a", "w", "b", "x", "y"]),
+        ("salience_order", ["a", "w", "b", "x", "y"]),
+    ],
+)
+def test_ties_of_the_rules(rule, order):
+    """All ranks, saliences and times are equal: store order decides, in `salience` and `salience_order` cost and id."""
+    one = {"native_order": 0, "salience": 0.5}
+    stored = stored_of(
+        memory("a", 1, 0, **one),
+        memory("b", 2, 1, **one),
+        memory("w", 1, 2, **one),
+        memory("x", 2, 3, **one),
+        memory("y", 2, 4, **one),
+    )
+    kept = [set(chosen_ids(rule, stored, budget)) for budget in range(9)]
+    cost = {m.memory_id: len(m.text.split()) for m in stored.memories}
+    expected = []
+    for budget in range(9):
+        left = budget
+        expected.append(set())
+        for i in order:
+            if cost[i] <= left:
+                expected[-1].add(i)
+                left -= cost[i]
+    assert kept == expected
+
+
+@pytest.mark.parametrize("rule", ["recency", "native_order", "salience", "salience_order"])
+def test_ties_in_a_group_go_to_lower_cost_then_id(rule):
+    one = {"native_order": 0, "salience": 0.5, "group": "g"}
+    rows = [memory("c", 2, 0, **one), memory("b", 1, 1, **one), memory("a", 1, 2, **one)]
+    assert chosen_ids(rule, stored_of(*rows), 9) == ["a"]
+    assert chosen_ids(rule, stored_of(*rows[:2]), 9) == ["b"]
+
+
 def test_views_of_a_memory_are_not_kept_together():
     views = [replace(memory("m", cost, 0), view=view) for view, cost in (("full", 3), ("metadata", 1))]
     coverage = {("m", "full"): {"a": 1.0}, ("m", "metadata"): {"b": 0.5}}

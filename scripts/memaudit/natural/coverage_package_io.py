@@ -197,7 +197,7 @@ def _rows(path: Path, findings: list[Finding]) -> Iterator[PlacedRow]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             # A number out of range has a finding of its own.
             yield Place(path.name, number), strict_json.loads(text, finite=False)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             read = line[:60].decode("utf-8", "replace")
             message = f"no JSON object of one line ({error}); it begins {read!r}"
             findings.append(Finding(path.name, number, "malformed", "", message))
@@ -209,7 +209,7 @@ def _manifest(path: Path, findings: list[Finding]) -> Mapping[str, Any]:
     except InputError as error:
         findings.append(Finding(path.name, 0, "malformed", "", str(error).removeprefix(f"{path}: ")))
         return {}
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         findings.append(Finding(path.name, 0, "malformed", "", f"no JSON ({error})"))
         return {}
     if not isinstance(content, dict):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..files_io import opened
 from . import strict_json
 
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
@@ -69,14 +68,9 @@ def _rows(path: Path, what: str, max_bytes: int) -> Iterator[tuple[str, Any]]:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """At most `most` bytes (-1: all) of a file, unzipped where it ends in .gz; InputError names it and the fix."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return file.read(most)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); fetch or pack it again") from error
-    except OSError as error:
-        raise InputError(f"{path}: not readable ({error.strerror}); check its permissions") from error
+    """At most `most` bytes (-1: all) of a file, as `files_io.opened` has them."""
+    with opened(path) as file:
+        return file.read(most)
 
 
 def _bytes(path: Path, max_bytes: int) -> bytes:
@@ -100,5 +94,5 @@ def _json(data: bytes, where: str) -> Any:
             f"{where}: invalid JSON at line {error.lineno}, column {error.colno}, character {error.pos}: "
             f"{error.msg}; {hint}"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: JSON that cannot be read ({error}); correct the file") from error

@@ -112,7 +112,7 @@ def _as_list(value: Any) -> list[Any]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = strict_json.loads(value)
-        except (ValueError, RecursionError):
+        except ValueError:
             return [value]  # a text that begins with a bracket
     if value in (None, ""):
         return []

@@ -6,10 +6,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count, islice
 from typing import Any
 
-from ..errors import InputError, shown
+from ..errors import InputError, cut, nearest, plain, shown
 from .model import MAX_ID, MEMORY, NO_TEXT, TOMBSTONE, Ingest, IngestOptions, IngestReport, Memory, Store
 from .times import to_utc
 
@@ -21,7 +23,14 @@ _IMPORT_SPAN = timedelta(seconds=1)
 # Fields of a memory that are ids, beside its own.
 _ID_FIELDS = ("group", "superseded_by", "user_id")
 _SHOWN_IDS = 5
+_SHOWN_KEYS = 20
+# Rows that are looked at for the keys of all.
+SAMPLED_ROWS = 20
 NO_SALIENCE = "memories without salience"
+
+
+class MadeId(str):
+    """An id that an adapter made up, for a row that has none in the export."""
 
 
 class Builder:
@@ -39,7 +48,11 @@ class Builder:
         self._skipped: Counter[str] = Counter()
         self._warnings: dict[str, tuple[int, str]] = {}
         self._partial: list[str] = []
-        self._ids: Counter[str] = Counter()
+        self._wanted: list[str] = []  # the id of each row that is kept
+        self._added: list[int] = []  # of each of the memories, the place of its row there
+        self._taken: set[str] = set()
+        self._timed = False  # whether a row has a time where one was looked for
+        self._untimed: list[Mapping[str, Any]] = []  # the first rows that have none
         self._columns: dict[str, dict[str, None]] = {}
         self._keys: dict[str, None] = {}
         self._examples: Counter[str] = Counter()
@@ -101,7 +114,7 @@ class Builder:
             self.skip(reason, detail)
 
     def warn(self, kind: str, detail: str, count: int = 1) -> None:
-        before, first = self._warnings.get(kind, (0, _clean(detail)))
+        before, first = self._warnings.get(kind, (0, cut(_clean(detail))))
         self._warnings[kind] = (before + count, first)
 
     def partial(self, reason: str) -> None:
@@ -119,8 +132,11 @@ class Builder:
     def row_time(self, row: Mapping, *keys: str, read: Callable[[Any], datetime | None] = to_utc) -> datetime | None:
         """The time under `time_key`, if one is configured, else under the first of `keys` that holds one."""
         keys = (self.options.time_key,) if self.options.time_key else keys
-        values = (lookup(row, key) for key in keys)
-        return self.time(next((v for v in values if v not in (None, "")), None), read)
+        value = next((v for v in (lookup(row, key) for key in keys) if v not in (None, "")), None)
+        self._timed |= value is not None
+        if value is None and len(self._untimed) < SAMPLED_ROWS:
+            self._untimed.append(row)
+        return self.time(value, read)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -157,6 +173,9 @@ class Builder:
 
     def _add(self, memory_id: Any, texts: Mapping[str, Any], kind: str, more: dict[str, Any]) -> bool:
         position = self._read - 1
+        wanted = self._id(memory_id, position)
+        if not isinstance(wanted, MadeId):
+            self._taken.add(wanted)
         self.saw_text(any(isinstance(text, str) for text in texts.values()))
         odd = next((text for text in texts.values() if not isinstance(text, str | None)), None)
         if odd is not None:
@@ -166,15 +185,19 @@ class Builder:
         if not views:
             self.skip(NO_TEXT)
             return False
-        name = self._unique(self._id(memory_id, position))
         more["user_id"] = self._user if more.get("user_id") is None else more["user_id"]
         more = {key: _clean(value) if isinstance(value, str) else value for key, value in more.items()}
-        for key, value in (("id", name), *((key, more.get(key)) for key in _ID_FIELDS)):
+        for key, value in (("id", str(wanted)), *((key, more.get(key)) for key in _ID_FIELDS)):
             _refuse_long_id(value, key, f"row {position + 1}")
-        group, sizes = more.pop("group", None) or name, more.pop("sizes", {})
+        if isinstance(wanted, MadeId) and not isinstance(memory_id, MadeId):
+            self.warn("no id", f"row {position + 1}: id is {shown(memory_id)}; it is called {wanted}")
+        self._wanted.append(wanted)
+        group, sizes = more.pop("group", None) or "", more.pop("sizes", {})
+        self._taken |= {name for name in (group, more.get("superseded_by")) if name}
         for view, text in views.items():
             own = {"view": view, "representation_type": kind, "size": sizes.get(view)}
-            self._memories.append(Memory(name, self._text(text), position, group, **own, **more))
+            self._memories.append(Memory("", self._text(text), position, group, **own, **more))
+            self._added.append(len(self._wanted) - 1)
         if kind == MEMORY:
             self._kept += 1
         else:
@@ -184,19 +207,26 @@ class Builder:
     def _id(self, memory_id: Any, position: int) -> str:
         if isinstance(memory_id, int) and not isinstance(memory_id, bool):
             memory_id = str(memory_id)
-        if isinstance(memory_id, str) and memory_id:
-            return _clean(memory_id)
-        self.warn("no id", f"row {position + 1}: id is {shown(memory_id)}; it is called row-{position + 1}")
-        return f"row-{position + 1}"
+        if not isinstance(memory_id, str) or not memory_id:
+            return MadeId(f"row-{position + 1}")
+        clean = _clean(memory_id)
+        return MadeId(clean) if isinstance(memory_id, MadeId) else clean
 
-    def _unique(self, name: str) -> str:
-        """The id; a repeated one gets its number, so that no memory is lost or mistaken for another."""
-        self._ids[name] += 1
-        number = self._ids[name]
-        if number == 1:
-            return name
-        self.warn("repeated id", f"{name} stands again; it is called {name}#{number}")
-        return self._unique(f"{name}#{number}")
+    def _named(self) -> list[Memory]:
+        """The memories with their names. The first that has an id in the export keeps it; one that repeats it, or has
+        none, gets a name that is no id (nor group, nor superseded_by) there, so that it is not mistaken for another."""
+        names: list[str] = []
+        used: set[str] = set()
+        for wanted in self._wanted:
+            name = wanted
+            if name in used or (isinstance(wanted, MadeId) and name in self._taken):
+                numbered = (f"{wanted}#{number}" for number in count(2))
+                name = next(made for made in numbered if made not in used and made not in self._taken)
+                self.warn("repeated id", f"{plain(wanted)} stands again; it is called {plain(name)}")
+            names.append(str(name))
+            used.add(names[-1])
+        pairs = ((memory, names[added]) for memory, added in zip(self._memories, self._added, strict=True))
+        return [replace(memory, memory_id=name, group=memory.group or name) for memory, name in pairs]
 
     def _text(self, text: str) -> str:
         clean = _clean(text)
@@ -208,6 +238,8 @@ class Builder:
         """The store and its report. InputError in strict mode where the export is partial or there is a warning."""
         instance_id = None if instance_id is None else _clean(instance_id)
         _refuse_long_id(instance_id, "example's id", "the store")
+        self._memories = self._named()
+        self._warn_of_time_key()
         self._warn_of_import_times()
         self._warn_of_users()
         self._warn_of_examples(instance_id)
@@ -240,6 +272,14 @@ class Builder:
         read |= {key.split(".")[0] for key in read if key is not None}
         return tuple(sorted(key for key in map(_clean, map(str, self._keys)) if key not in read))
 
+    def _warn_of_time_key(self) -> None:
+        key = self.options.time_key
+        if key is None or self._timed or not (self._untimed or self._kept):
+            return
+        known = {*dotted_keys(self._untimed), *self._keys}
+        told = nearest(key, known, _SHOWN_KEYS) if self._untimed else f"format {self._format} reads no times"
+        self.warn("time_key of no row", f"no row has a time under {shown(key)}; {told}", self._kept)
+
     def _warn_of_import_times(self) -> None:
         times = [m.time for m in self._memories if m.time is not None and m.representation_type == MEMORY]
         if len(times) > 1 and max(times) - min(times) <= _IMPORT_SPAN:
@@ -257,7 +297,7 @@ class Builder:
     def _warn_of_examples(self, instance_id: str | None) -> None:
         others = Counter({example: n for example, n in self._examples.items() if example != instance_id})
         if others:
-            of = "that names none" if instance_id is None else f"of {instance_id}"
+            of = "that names none" if instance_id is None else f"of {plain(instance_id)}"
             self.warn(
                 "rows of another example",
                 f"{_tally(others)} in the store {of}; give each example a file of its own, or all rows an instance_id",
@@ -267,7 +307,7 @@ class Builder:
     def _warn_of_salience(self) -> None:
         without = [m.memory_id for m in self._memories if m.salience is None]
         if 0 < len(without) < len(self._memories):
-            self.warn(NO_SALIENCE, f"the first is {without[0]}; rule salience never keeps them", len(without))
+            self.warn(NO_SALIENCE, f"the first is {plain(without[0])}; rule salience never keeps them", len(without))
 
 
 def _tally(counts: Counter[str]) -> str:
@@ -307,6 +347,20 @@ def lookup(row: Any, key: str) -> Any:
             return None
         row = row[part]
     return row
+
+
+def dotted_keys(rows: Any) -> set[str]:
+    """The keys of the first rows of a list of objects, and those of objects inside, dotted: note.body."""
+    out = set()
+    for row in islice(rows if isinstance(rows, list) else (), SAMPLED_ROWS):
+        out |= set(_dotted(row, ""))
+    return out
+
+
+def _dotted(value: Any, before: str, depth: int = 3) -> Iterator[str]:
+    for key, inner in value.items() if isinstance(value, Mapping) and depth else ():
+        yield f"{before}{key}"
+        yield from _dotted(inner, f"{before}{key}.", depth - 1)
 
 
 def first_of(row: Mapping, *keys: str) -> Any:

@@ -7,10 +7,9 @@ Nothing here trusts a file. Sizes are limited before they cost memory, embedding
 from __future__ import annotations
 
 import csv
-import gzip
 import json
-import zlib
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InputError, shown
+from ..files_io import opened
 from ..natural import strict_json
 from .ingest import COLUMNS_NOT_READ, Document
 from .json_slim import Dropped, slim
@@ -60,39 +60,41 @@ def read_document(path: str | Path, columns: Collection[str] = (), max_bytes: in
         return _csv(path, columns, max_bytes)
     if kind in LINES:
         return _json_lines(path, max_bytes)
-    data = bytearray()
     dropped = Dropped()
     chunks = _chunks(path)
-    for chunk in chunks if kind in TEXT else slim(chunks, dropped):
-        data += chunk
-        _refuse_size(path, len(data), max_bytes)
-    text = _decoded(bytes(data), str(path))
+    data = b"".join(_limited(path, chunks if kind in TEXT else slim(chunks, dropped), max_bytes))
+    text = _decoded(data, str(path))
     if kind in TEXT:
-        return Document(text, str(path), is_text=True)
+        return Document(text, str(path), is_text=True, is_empty=not text.strip())
     return Document(_json(text, str(path)), str(path), notes=_notes(dropped))
 
 
 def _chunks(path: Path, size: int = _CHUNK, limit: int = -1) -> Iterator[bytes]:
     """The file's bytes, unzipped, at most `limit` of them (-1: all); InputError names the file and the fix."""
     read = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            while (limit < 0 or read < limit) and (chunk := file.read(size)):
-                read += len(chunk)
-                if read > MAX_FILE:
-                    raise InputError(f"{path}: more than {MAX_FILE} bytes; export it without embeddings, or split it")
-                yield chunk
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); fetch or pack it again") from error
-    except OSError as error:
-        raise InputError(f"{path}: not readable ({error.strerror}); check name and permissions") from error
+    with opened(path) as file:
+        while (limit < 0 or read < limit) and (chunk := file.read(size)):
+            read += len(chunk)
+            if read > MAX_FILE:
+                raise InputError(f"{path}: more than {MAX_FILE} bytes; export it without embeddings, or split it")
+            yield chunk
+
+
+def _limited(path: Path, chunks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """The chunks, at most `most` bytes of them."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        _refuse_size(path, size, most)
+        yield chunk
 
 
 def _refuse_size(path: Path, size: int, most: int) -> None:
     if size > most:
         raise InputError(
             f"{path}: more than {most} bytes without embeddings; split it into a folder of one file an example, "
-            f"or raise max_bytes (parsed JSON takes up to thirty times its size in memory)"
+            f"or raise the limit (--max-bytes; of a store in a configuration: max_bytes; parsed JSON takes up to "
+            f"thirty times its size in memory)"
         )
 
 
@@ -111,10 +113,10 @@ def _json(text: str, where: str) -> Any:
         raise InputError(
             f"{where}: invalid JSON at line {error.lineno}, column {error.colno}: {error.msg}; {hint}"
         ) from error
-    except RecursionError as error:
-        raise InputError(f"{where}: JSON nested too deeply; no memory export is") from error
+    except strict_json.TooDeep as error:
+        raise InputError(f"{where}: JSON {error}; no memory export is so") from error
     except ValueError as error:
-        raise InputError(f"{where}: JSON that cannot be read ({_short(error)}); correct the file") from error
+        raise InputError(f"{where}: JSON that cannot be read: {error}; correct the file") from error
 
 
 def _notes(dropped: Dropped) -> dict[str, int]:
@@ -141,42 +143,82 @@ def _lines(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
         yield number, b"".join(pieces) if size <= MAX_ROW else None
 
 
+@dataclass
+class _Lines:
+    """What JSON lines hold. values: of all lines; faults: (reason, detail) of each line that cannot be read; crowded:
+    lines of several values; is_empty: nothing but blanks; torn: whether a line ends within a value, and the next one
+    is no value either: a document that was written over several lines."""
+
+    values: list[Any] = field(default_factory=list)
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    crowded: int = 0
+    is_empty: bool = True
+    torn: bool = False
+
+
 def _json_lines(path: Path, max_bytes: int) -> Document:
-    dropped, size = Dropped(), 0
-    rows: list[Any] = []
-    faults: list[tuple[str, str]] = []
-    crowded = 0
-    for number, line in _lines(slim(_chunks(path), dropped)):
-        if line is None:
-            faults.append(("line too long", f"line {number} has more than {MAX_ROW} bytes"))
-            continue
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if line.strip():
-            size += len(line)
-            _refuse_size(path, size, max_bytes)
-            found = _values(line, number, faults)
-            crowded += len(found) > 1
-            rows += found
-    if faults and not rows:
-        reason, detail = faults[0]
+    dropped = Dropped()
+    data = b"".join(_limited(path, slim(_chunks(path), dropped), max_bytes)).removeprefix(b"\xef\xbb\xbf")
+    read = _read_lines(data)
+    if read.torn:
+        read = _read_across_lines(path, data)
+    if read.faults and not read.values:
+        reason, detail = read.faults[0]
         raise InputError(f"{path}: no line could be read ({reason}: {detail}); write one JSON object a line")
-    notes = {"lines that hold several values": crowded} if crowded else {}
-    return Document(rows, str(path), tuple(faults), {**notes, **_notes(dropped)})
+    notes = {"lines that hold several values": read.crowded} if read.crowded else {}
+    notes |= _notes(dropped)
+    return Document(read.values, str(path), tuple(read.faults), notes, is_lines=True, is_empty=read.is_empty)
 
 
-def _values(line: bytes, number: int, faults: list[tuple[str, str]]) -> list[Any]:
-    """The values of a line, one as it should be; of a damaged line those before the damage, which is a fault."""
+def _read_lines(data: bytes) -> _Lines:
+    read, ends_within = _Lines(), False
+    for number, line in _lines(iter([data])):
+        if line is None:
+            read.faults.append(("line too long", f"line {number} has more than {MAX_ROW} bytes"))
+            read.is_empty = False
+        elif line.strip():
+            found, fault = _values(line)
+            read.values += found
+            read.crowded += len(found) > 1
+            read.is_empty = False
+            if fault is not None:
+                read.faults.append(_fault_of_line(number, line, fault))
+            read.torn |= ends_within and isinstance(fault, json.JSONDecodeError)
+            ends_within = isinstance(fault, json.JSONDecodeError) and fault.pos >= len(fault.doc.rstrip())
+    return read
+
+
+def _read_across_lines(path: Path, data: bytes) -> _Lines:
+    """A JSON document, or several, written over many lines; InputError where it is damaged: its lines are no rows."""
+    try:
+        return _Lines(list(strict_json.values(_decoded(data, str(path)))), is_empty=False)
+    except json.JSONDecodeError as error:
+        fault = f"invalid at line {error.lineno}, column {error.colno}: {error.msg}"
+    except ValueError as error:
+        fault = str(error)
+    raise InputError(
+        f"{path}: no JSON lines, as values go over several lines, and as a JSON document {fault}; write one JSON "
+        f"object a line, or mend the document and call it .json"
+    )
+
+
+def _values(line: bytes) -> tuple[list[Any], ValueError | None]:
+    """The values of a line, one as it should be; of a damaged line, with its fault, the objects before the damage:
+    other values may be pieces of a larger one."""
     found: list[Any] = []
     try:
         for value in strict_json.values(line.decode("utf-8")):
             found.append(value)
-    except RecursionError:
-        faults.append(("line nested too deeply", f"line {number}"))
     except ValueError as error:
-        begins = shown(line[:60].decode("utf-8", "replace"))
-        faults.append(("line that is no JSON", f"line {number} ({_short(error)}); it begins {begins}"))
-    return found
+        return [value for value in found if isinstance(value, dict)], error
+    return found, None
+
+
+def _fault_of_line(number: int, line: bytes, fault: ValueError) -> tuple[str, str]:
+    if isinstance(fault, strict_json.TooDeep):
+        return "line nested too deeply", f"line {number}: {fault}"
+    begins = shown(line[:60].decode("utf-8", "replace"))
+    return "line that is no JSON", f"line {number} ({_short(fault)}); it begins {begins}"
 
 
 def _short(error: Exception) -> str:
@@ -191,10 +233,10 @@ def _csv(path: Path, columns: Collection[str], max_bytes: int) -> Document:
     size = 0
     before = csv.field_size_limit(MAX_ROW)
     try:
-        reader = csv.reader(_text_lines(path), strict=True)
-        header = next(reader, [])
+        reader = csv.reader(_text_lines(path, max_bytes), strict=True)
+        header = next((cells for cells in reader if "".join(cells).strip()), [])
         if len(set(header)) < len(header):
-            raise InputError(f"{path}: line 1: a column name stands twice; rename one")
+            raise InputError(f"{path}: line {reader.line_num}: a column name stands twice; rename one")
         read = [(i, name) for i, name in enumerate(header) if name in columns]
         for cells in reader:
             if len(cells) != len(header) and cells:
@@ -208,13 +250,18 @@ def _csv(path: Path, columns: Collection[str], max_bytes: int) -> Document:
         raise InputError(f"{path}: line {reader.line_num}: not valid CSV ({error}); correct it") from error
     finally:
         csv.field_size_limit(before)
-    return Document(rows, str(path), notes=_columns_note(header, columns), keys=tuple(header))
+    notes = _columns_note(header, columns)
+    return Document(rows, str(path), notes=notes, keys=tuple(header), is_empty=not header)
 
 
-def _text_lines(path: Path) -> Iterator[str]:
+def _text_lines(path: Path, max_bytes: int) -> Iterator[str]:
+    blanks = 0
     for number, line in _lines(_chunks(path)):
         if line is None:
             raise InputError(f"{path}: line {number} has more than {MAX_ROW} bytes; split the file or drop columns")
+        if not line.strip():
+            blanks += len(line) + 1
+            _refuse_size(path, blanks, max_bytes)
         yield _decoded(line, f"{path}: line {number}") + "\n"
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..errors import InputError, closest, listed, shown
-from .builder import Builder, lookup
+from .builder import Builder, MadeId, dotted_keys, lookup
 from .model import IngestOptions
-from .registry import adapter, dotted_keys, not_its_form, row_keys, rows_under
+from .registry import adapter, not_its_form, row_keys, rows_under
 from .times import to_utc
 
 # Role -> keys that are tried, in this order, unless the column map names one.
@@ -31,7 +31,7 @@ def check_columns(columns: Mapping[str, str]) -> None:
     """InputError on a role that there is none of."""
     for role in columns:
         if role not in ROLES:
-            raise InputError(f"columns: {role!r} is no role; one of {', '.join(ROLES)}")
+            raise InputError(f"columns: {shown(role)} is no role; one of {', '.join(ROLES)}")
 
 
 def wanted_columns(options: IngestOptions) -> set[str]:
@@ -83,8 +83,10 @@ def _demand_columns(rows: list[Any], columns: Mapping[str, str], keys: Iterable[
             continue
         if objects and all(lookup(row, key) is None for row in objects):
             known = {*dotted_keys(objects), *keys}
-            meant = "".join(f"; is it {near!r}?" for near in closest(key, known))
-            raise InputError(f"columns: no row has {key!r} ({role}); the rows have {listed(known, _SHOWN_KEYS)}{meant}")
+            meant = "".join(f"; is it {shown(near)}?" for near in closest(key, known))
+            raise InputError(
+                f"columns: no row has {shown(key)} ({role}); the rows have {listed(known, _SHOWN_KEYS)}{meant}"
+            )
 
 
 def _demand_values(rows: list[Any], columns: Mapping[str, str]) -> None:
@@ -95,7 +97,7 @@ def _demand_values(rows: list[Any], columns: Mapping[str, str]) -> None:
         stated = [value for value in values if value not in (None, "")]
         wrong = [value for value in stated if not usable(value)]
         beyond = [value for value in wrong if role == "salience" and not math.isnan(_number(value))]
-        where = f"columns: {columns.get(role)!r} ({role})"
+        where = f"columns: {shown(columns.get(role))} ({role})"
         if beyond or (stated and len(wrong) == len(stated)):
             found = beyond or wrong
             held = f"{shown(found[0])}, {len(found)} of {len(values)} values being so"
@@ -157,7 +159,7 @@ def _add(row: Mapping[str, Any], number: int, columns: Mapping[str, str], builde
     order, importance, user = value("native_order"), value("salience"), value("user")
     builder.saw(row, read)
     builder.add(
-        f"row-{number}" if name is None else name,
+        MadeId(f"row-{number}") if name is None else name,
         text,
         time=builder.row_time(row, *_keys("time", columns)),
         group=None if group is None else str(group),

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from ..errors import plain
 from .builder import Builder, some_of
 from .mem0 import gone_text
 from .registry import adapter, not_its_form, row_keys, rows_under
@@ -52,7 +53,7 @@ def _add(row: Mapping, as_of: datetime | None, builder: Builder) -> None:
     inverted = begin is not None and end is not None and end < begin
     if inverted:
         builder.warn(
-            "ends before it begins", f"edge {uuid}: invalid_at {end.isoformat()}, valid_at {begin.isoformat()}"
+            "ends before it begins", f"edge {plain(uuid)}: invalid_at {end.isoformat()}, valid_at {begin.isoformat()}"
         )
     ends = [t for t in (None if inverted else end, expired) if t is not None and as_of and t <= as_of]
     more = {

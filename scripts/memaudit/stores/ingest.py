@@ -7,26 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import InputError, closest, listed, nearest, shown
+from ..errors import InputError, closest, listed, nearest, plain, shown
 from ..natural import strict_json
 from .adapters import ADAPTERS
-from .builder import Builder, lookup
+from .builder import Builder, dotted_keys, lookup
 from .generic import ROLES, check_columns, text_keys
 from .model import DEFAULT_OPTIONS, Ingest, IngestOptions, Store
 from .refused import refused_json
-from .registry import Adapter, dotted_keys, guess, named, row_keys, rows_under
+from .registry import Adapter, fitting, guess, named, row_keys, rows_under
 
 _ROW_LISTS = ("results", "edges", "items", "memories", "rows", "data")
 _SHOWN_IDS, _SHOWN_KEYS = 5, 20
 # The one note on a file that is true of each store in it.
 COLUMNS_NOT_READ = "columns not read"
+EMPTY_FILE = "empty file"
 
 
 @dataclass(frozen=True)
 class Document:
     """A file, parsed. content: JSON, a list of rows, or text; where: the file, for messages; faults: (reason,
     detail) of each line that could not be read; notes: what was left out, with counts; is_text: no JSON; keys: the
-    columns of a table, read or not."""
+    columns of a table, read or not; is_lines: content lists the values of JSON lines; is_empty: the file holds nothing
+    but blanks, not even an empty list."""
 
     content: Any
     where: str
@@ -34,6 +36,8 @@ class Document:
     notes: Mapping[str, int] = field(default_factory=dict)
     is_text: bool = False
     keys: tuple[str, ...] = ()
+    is_lines: bool = False
+    is_empty: bool = False
 
 
 def ingest(
@@ -63,17 +67,19 @@ def ingest(
             raise InputError(
                 f"columns are for rows of any origin (format generic), and format {adapter.name} has its own"
             )
+        if document.is_lines:
+            content = _lone(content, adapter, options)
         found = list(_stores(content, adapter, options, document.keys))
         _refuse_repeats(i for i, _ in found)
         if parts and len(found) > 1:
             raise InputError(f"the file holds {len(found)} stores and further files belong to one; give each its own")
         # An empty list may be of any format: it is of the others'.
         adapter = adapter or _guessed(next((c for _, c in found if c != []), []), parts)
-        faults, notes = document.faults, {**document.notes}
-        out = []
+        out, rest = [], document
         for instance_id, own in found:
-            out.append(_read(own, adapter, options, parts, faults, notes, instance_id or default_id, document.keys))
-            faults, notes = (), {key: n for key, n in notes.items() if key == COLUMNS_NOT_READ}
+            out.append(_read(replace(rest, content=own), adapter, options, parts, instance_id or default_id))
+            of_each = {key: n for key, n in document.notes.items() if key == COLUMNS_NOT_READ}
+            rest = replace(document, faults=(), notes=of_each, is_empty=False)
         return out
     except InputError as error:
         raise InputError(f"{document.where}: {error}") from error
@@ -85,12 +91,12 @@ def _unwrapped(content: Any) -> Any:
         return content
     try:
         return strict_json.loads(content)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"the JSON is one string, and what it holds is no JSON ({shown(str(error))})") from error
 
 
 def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:
-    if content == {} and parts:
+    if content in ({}, []) and parts:  # no main file, or one that any format may have written
         return next(a for a in ADAPTERS.values() if set(parts) & set(a.parts))
     found = guess(content)
     if found is None:
@@ -123,23 +129,47 @@ def _refuse_textless(builder: Builder, adapter: Adapter, instance_id: str | None
     if found is None:
         return
     texts = adapter.texts or ", ".join(text_keys(builder.options.columns))
-    of = "" if instance_id is None else f"example {instance_id}: "
+    of = "" if instance_id is None else f"example {plain(instance_id)}: "
     raise InputError(of + _no_text(*found, texts, builder.keys))
 
 
-def _read(content, adapter, options, parts, faults, notes, instance_id, keys) -> Ingest:
+def _lone(rows: list[Any], adapter: Adapter | None, options: IngestOptions) -> Any:
+    """Of JSON lines that hold one value that value, where it is a store and no row of one; else the rows."""
+    if len(rows) != 1 or isinstance(rows[0], str):
+        return rows
+    key = options.columns.get("text") or options.example_key
+    if isinstance(rows[0], list) or (key is None and not _is_store(rows, adapter) and _is_store(rows[0], adapter)):
+        return rows[0]
+    return rows
+
+
+def _is_store(content: Any, adapter: Adapter | None) -> bool:
+    known = adapter.recognises(content) if adapter else bool(fitting(content))
+    return known or _is_map_of_stores(content, adapter)
+
+
+def _read(
+    document: Document,
+    adapter: Adapter,
+    options: IngestOptions,
+    parts: Mapping[str, Document],
+    instance_id: str | None,
+) -> Ingest:
+    """The one store of a document."""
     adapter.view(options.view)  # InputError where it has none such
     for part in parts:
         if part not in adapter.parts:
             has = ", ".join(adapter.parts) or "none"
-            raise InputError(f"part {part!r}: format {adapter.name} takes the parts {has}")
+            raise InputError(f"part {shown(part)}: format {adapter.name} takes the parts {has}")
     builder = Builder(adapter.system, adapter.name, options)
-    builder.saw(key for key in keys if key != "instance_id")
-    adapter.read(content, builder, {name: part.content for name, part in parts.items()})
+    builder.saw(key for key in document.keys if key != "instance_id")
+    adapter.read(document.content, builder, {name: part.content for name, part in parts.items()})
     _refuse_textless(builder, adapter, instance_id)
-    builder.faults(fault for source in (faults, *(part.faults for part in parts.values())) for fault in source)
-    for source in (notes, *(part.notes for part in parts.values())):
-        builder.notes.update(source)
+    for name, source in (("file", document), *((f"part {name}", part) for name, part in parts.items())):
+        builder.faults(source.faults)
+        builder.notes.update(source.notes)
+        if source.is_empty:
+            builder.warn(EMPTY_FILE, f"the {name} holds nothing, not even an empty list; export it again if it should")
     return builder.finish(instance_id)
 
 
@@ -169,7 +199,7 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
     """The rows by the example that they name; a row that is a whole store (written_stores, `store`) by itself."""
     rows = rows_under(content, *_ROW_LISTS)
     if rows is None:
-        raise InputError(f"instance_key {key!r}: the file holds no list of rows")
+        raise InputError(f"instance_key {shown(key)}: the file holds no list of rows")
     if rows and all(lookup(row, key) is None for row in rows):
         known = {*dotted_keys(rows), *keys}
         raise InputError(f"instance_key: no row has {shown(key)}; {nearest(key, known, _SHOWN_KEYS)}")
@@ -177,7 +207,9 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
     for number, row in enumerate(rows, start=1):
         value = lookup(row, key) if isinstance(row, Mapping) else None
         if not isinstance(value, str | int) or isinstance(value, bool):
-            raise InputError(f"row {number}: {key} is {shown(value)}, no example id; add it, or name another key")
+            raise InputError(
+                f"row {number}: {plain(key)} is {shown(value)}, no example id; add it, or name another key"
+            )
         groups.setdefault(str(value), []).append({k: v for k, v in row.items() if k != "instance_id"})
     for instance_id, own in groups.items():
         whole = own[0].get("store", own[0] if ADAPTERS["written_stores"].recognises(own[0]) else None)
@@ -185,7 +217,7 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
             yield instance_id, _wrapped_again(content, rows, own)
             continue
         if len(own) > 1:
-            raise InputError(f"example {instance_id} stands in {len(own)} rows, each a whole store; keep one")
+            raise InputError(f"example {plain(instance_id)} stands in {len(own)} rows, each a whole store; keep one")
         yield instance_id, whole
 
 
@@ -219,7 +251,7 @@ def _refuse_repeats(ids: Iterable[str | None]) -> None:
     seen = set()
     for i in ids:
         if i is not None and i in seen:
-            raise InputError(f"example {i} has two stores; keep one")
+            raise InputError(f"example {plain(i)} has two stores; keep one")
         seen.add(i)
 
 

@@ -9,7 +9,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, listed, plain, shown
+from ..files_io import refuse_irregular
 from ..natural.coverage_package_io import query_ids
 from ..natural.rows_io import read_rows
 from ..table_io import write_table
@@ -87,11 +88,14 @@ def label_file_beside(path: str | Path, name: str) -> Path | None:
 
 def store_files(path: str | Path) -> list[str]:
     """What a job reads of an export: a folder's files of known kinds one by one, so that a changed, new or removed
-    one is noticed."""
+    one is noticed. InputError on what has the name of one and is none."""
     path = Path(path)
     if not path.is_dir():
         return [str(path)]
-    return sorted(str(p) for p in path.iterdir() if p.is_file() and kind_of(p.name))
+    files = sorted(p for p in path.iterdir() if kind_of(p.name) and not p.is_dir())
+    for file in files:
+        refuse_irregular(file)
+    return [str(file) for file in files]
 
 
 def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -> list[Ingest]:
@@ -104,7 +108,7 @@ def _with_salience(found: list[Ingest], given: Labels, options: IngestOptions) -
 def _rated(one: Ingest, rated: Rated, options: IngestOptions) -> Ingest:
     report = replace(one.report, ranked=tuple(dict.fromkeys(["salience", *one.report.ranked])))
     if rated.unrated:
-        told = f"the first is {rated.unrated[0][0]}; a run refuses them"
+        told = f"the first is {plain(rated.unrated[0][0])}; a run refuses them"
         warnings = {**report.warnings, NO_SALIENCE: (len(rated.unrated), told)}
         report = replace(report, warnings=dict(sorted(warnings.items())))
         refuse_if_strict(report, options)
@@ -129,19 +133,13 @@ def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
     out: list[Ingest] = []
     for stem in sorted({*mains, *further}):
         parts = {name: _document(file, options) for name, file in further.get(stem, {}).items()}
-        main = _document(mains[stem], options) if stem in mains else _no_main(folder, stem, parts)
+        main = _document(mains[stem], options) if stem in mains else Document({}, f"{folder}: {stem}")
         out += ingest(main, options, parts, default_id=stem)
     ids = [one.store.instance_id for one in out]
     twice = next((i for i in ids if ids.count(i) > 1), None)
     if twice is not None:
-        raise InputError(f"{folder}: example {twice} has two stores; keep one")
+        raise InputError(f"{folder}: example {plain(twice)} has two stores; keep one")
     return out
-
-
-def _no_main(folder: Path, stem: str, parts: Mapping[str, Document]) -> Document:
-    if "history" in parts:
-        raise InputError(f"{folder}: {stem} has a history and no listing; add its get_all() as {stem}.json")
-    return Document({}, f"{folder}: {stem}")
 
 
 # ---- tables
@@ -226,10 +224,10 @@ def _compared(found: Sequence[Ingest], path: Path, package: Path | None) -> str:
     ids = query_ids(package)
     matched = match([one.store for one in found], ids, f"{path}, compared with {package}")
     lines = [f"{len(matched.stores)} of {len(ids)} questions of {package} have a store"]
-    lines += [f"of no question there: {', '.join(matched.unknown)}"] if matched.unknown else []
+    lines += [f"of no question there: {listed(matched.unknown)}"] if matched.unknown else []
     for question, store in matched.stores.items():
-        users = ", ".join(f"{user}: {count}" for user, count in foreign_users(store, ids).items())
-        lines += [f"memories with the user_id of others in the store of {question} ({users})"] if users else []
+        users = ", ".join(f"{plain(user)}: {count}" for user, count in foreign_users(store, ids).items())
+        lines += [f"memories with the user_id of others in the store of {plain(question)} ({users})"] if users else []
     return "; ".join(lines) + "."
 
 
@@ -247,5 +245,5 @@ def _as_of(text: str | None) -> Any:
 def _pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     for text in texts:
         if "=" not in text:
-            raise InputError(f"{option} {text!r}: write {form}")
+            raise InputError(f"{option} {shown(text)}: write {form}")
     return dict(text.split("=", 1) for text in texts)

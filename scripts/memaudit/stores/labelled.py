@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, plain, shown
 from ..package import Package
 from .ingest import Matched, foreign_users, match
 from .judge import ROW_LEVEL, Judge, Judged, judge_store
@@ -132,7 +132,7 @@ def _rated(
         return matched.stores, []
     refuse_salience_of_another_store(name, matched.stores, salience, scope)
     rated = {package_id: salience_of(store, salience, scope) for package_id, store in matched.stores.items()}
-    lacking = [f"{_memory(*key)} of example {i}" for i, one in rated.items() for key in one.unrated]
+    lacking = [f"{_memory(*key)} of example {plain(i)}" for i, one in rated.items() for key in one.unrated]
     if lacking:
         everything = sum(len(store.memories) for store in matched.stores.values())
         raise InputError(
@@ -172,7 +172,7 @@ def _unused(
 def _match_notes(name: str, matched: Matched) -> Iterator[dict[str, Any]]:
     for package_id, store in matched.stores.items():
         users = foreign_users(store, (*matched.stores, *matched.without))
-        told = _some([f"{user}: {count}" for user, count in users.items()])
+        told = _some([f"{plain(user)}: {count}" for user, count in users.items()])
         yield _note(name, package_id, "warning", "memories of another example's user_id", sum(users.values()), told)
     yield _note(name, "", "package", "example without a store", len(matched.without), _some(matched.without))
     yield _note(name, "", "package", "store of no example", len(matched.unknown), _some(matched.unknown))
@@ -196,7 +196,7 @@ def _refuse_labels_of_another_store(name: str, stores: Mapping[str, Labelled], c
             f"that was labelled, or label this one"
         )
     if memories:
-        held = ", ".join(sorted(memories)[:_SHOWN_IDS])
+        held = ", ".join(map(plain, sorted(memories)[:_SHOWN_IDS]))
         raise InputError(
             f"{coverage.where}: no row is of a memory of store {name}; it labels {_some(labelled) or 'nothing'}, and "
             f"the store holds {held}: give the labels of this export (a row that covers nothing needs coverage 0)"
@@ -216,7 +216,7 @@ def _some(ids: Sequence[str]) -> str | None:
     if not ids:
         return None
     more = f" and {len(ids) - _SHOWN_IDS} more" if len(ids) > _SHOWN_IDS else ""
-    return ", ".join(ids[:_SHOWN_IDS]) + more
+    return ", ".join(map(plain, ids[:_SHOWN_IDS])) + more
 
 
 def refuse_strange_units(labelled: LabelledStores, units: Mapping[str, Iterable[str]], name: str) -> None:
@@ -230,6 +230,6 @@ def refuse_strange_units(labelled: LabelledStores, units: Mapping[str, Iterable[
             strange = sorted(set(row) - own)
             if strange:
                 raise InputError(
-                    f"store {name}, example {package_id}: the coverage of memory {memory_id} names unit "
-                    f"{strange[0]!r}, which the example does not have; the labels are of another package"
+                    f"store {name}, example {plain(package_id)}: the coverage of memory {plain(memory_id)} names unit "
+                    f"{shown(strange[0])}, which the example does not have; the labels are of another package"
                 )

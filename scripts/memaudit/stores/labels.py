@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import InputError, nearest, shown
+from ..errors import InputError, listed, nearest, plain, shown
 from ..natural.fields import kind_of
 from .model import Store
 
@@ -204,18 +204,18 @@ def refuse_salience_of_another_store(
 ) -> None:
     """InputError where store `name` has memories (stores: example -> store), and the rows are of none of them."""
     rated = [salience_of(store, given, scope or DEFAULT_SCOPE) for store in stores.values()]
-    held = [f"{m.memory_id} (example {i})" for i, store in stores.items() for m in store.memories]
+    held = [f"{plain(m.memory_id)} (example {plain(i)})" for i, store in stores.items() for m in store.memories]
     if not held or any(one.salience for one in rated):
         return
     views = sorted({view for one in rated for view in one.unread})
     if views:
         raise InputError(
-            f"{given.where}: its scores are of other views of store {name} ({', '.join(views)}) than the one that is "
-            f"read; read the view that was rated, or rate this one"
+            f"{given.where}: its scores are of other views of store {name} ({listed(views, _SHOWN_IDS)}) than the one "
+            f"that is read; read the view that was rated, or rate this one"
         )
     raise InputError(
         f"{given.where}: no score is of a memory of store {name}; it has rows of the examples "
-        f"{', '.join(list(given.rows)[:_SHOWN_IDS]) or 'none'}, and expected are memories such as "
+        f"{', '.join(map(plain, list(given.rows)[:_SHOWN_IDS])) or 'none'}, and expected are memories such as "
         f"{', '.join(held[:_SHOWN_IDS])}: give the salience of this export, or leave the file out"
     )
 

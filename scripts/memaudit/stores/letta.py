@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .builder import Builder, first_of, some_of
 from .registry import adapter, not_its_form, row_keys, rows_under
 
@@ -91,7 +91,9 @@ def _parts(content: Any, parts: Mapping[str, Any]) -> tuple[list | None, list | 
 def _add_block(row: Mapping[str, Any], builder: Builder) -> None:
     text, limit = row.get("value"), row.get("limit")
     if isinstance(text, str) and isinstance(limit, int) and len(text) > limit:
-        builder.warn("longer than its limit", f"block {row.get('label')!r} has {len(text)} characters, limit {limit}")
+        builder.warn(
+            "longer than its limit", f"block {shown(row.get('label'))} has {len(text)} characters, limit {limit}"
+        )
     builder.add(
         first_of(row, "id", "label"),
         text,

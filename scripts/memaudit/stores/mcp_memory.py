@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+from ..errors import shown
 from .builder import Builder
 from .registry import adapter, not_its_form, row_keys
 
@@ -25,7 +26,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         if not isinstance(entry, Mapping):
             builder.count_row(entry)
             builder.saw_text(False)
-            builder.skip("row is no object", str(entry)[:80])
+            builder.skip("row is no object", shown(entry))
         elif entry.get("type") == "entity":
             _add_entity(entry, builder)
         elif entry.get("type") == "relation":
@@ -33,7 +34,7 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         else:
             builder.count_row(entry)
             builder.saw_text(False)
-            builder.skip("neither entity nor relation", f"type {str(entry.get('type'))[:60]!r}")
+            builder.skip("neither entity nor relation", f"type {shown(entry.get('type'))}")
 
 
 def _entries(content: Any) -> list[Any]:
@@ -66,6 +67,6 @@ def _add_relation(relation: Mapping[str, Any], builder: Builder) -> None:
     builder.count_row(relation, "relation")
     ends = [relation.get(key) for key in ("from", "relationType", "to")]
     if not all(isinstance(end, str) and end.strip() for end in ends):
-        builder.skip("relation without from, relationType or to", str(ends)[:80])
+        builder.skip("relation without from, relationType or to", shown(ends))
         return
     builder.add("/".join(["relation", *ends]), " ".join(ends), details={"relation": ends[1]})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .builder import Builder, first_of, some_of
+from ..errors import plain, shown
+from .builder import Builder, MadeId, first_of, some_of
 from .registry import adapter, not_its_form, row_keys
 
 # A listing of just so many rows probably stopped at the limit of its call.
@@ -53,8 +54,11 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
 
     The time of a memory is that of its text: updated_at, else created_at. No supersession is invented.
     """
-    if is_history(content):
-        raise not_its_form("mem0", "this is a history; name the listing (get_all) and give it as part history")
+    if is_history(content) or (content == {} and parts):
+        if content and parts:
+            raise not_its_form("mem0", "two histories; name the listing (get_all) and give its history as a part")
+        _read_history_alone(parts.get("history", content), builder)
+        return
     pages = list(_pages(content))
     total = 0
     live: dict[str, str] = {}
@@ -72,6 +76,23 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     history = parts.get("history", content.get("history") if isinstance(content, Mapping) else None)
     if history is not None:
         _read_history(history, live, builder)
+
+
+def _read_history_alone(history: Any, builder: Builder) -> None:
+    """The tombstones of a store of which nothing lives by its history; InputError where something does."""
+    kinds: dict[str, set[Any]] = {}
+    for event in _events(history):
+        if isinstance(event, Mapping) and isinstance(event.get("event"), str):
+            kinds.setdefault(str(event.get("memory_id")), set()).add(event["event"])
+    living = sorted(memory_id for memory_id, own in kinds.items() if "DELETE" not in own)
+    if living or not kinds:
+        live = f", and by it memory {plain(living[0])} lives" if living else ""
+        wanted = "name the listing (get_all), with this as part history"
+        raise not_its_form("mem0", f"a history and no listing{live}; {wanted}")
+    builder.warn(
+        "no listing", "by the history all that it names is deleted; a listing (get_all) would say what is left"
+    )
+    _read_history(history, {}, builder)
 
 
 def _pages(content: Any) -> Iterator[Mapping[str, Any]]:
@@ -114,9 +135,9 @@ def _read_history(history: Any, live: Mapping[str, str], builder: Builder) -> No
     events: dict[str, list[Mapping[str, Any]]] = {}
     for event in builder.rows(_events(history), "history event"):
         if not isinstance(event.get("event"), str) or event["event"] not in _EVENT_ORDER:
-            builder.skip("history: no ADD, UPDATE or DELETE", f"event {event.get('event')!r}")
+            builder.skip("history: no ADD, UPDATE or DELETE", f"event {shown(event.get('event'))}")
         elif event.get("memory_id") is None:
-            builder.skip("history: no memory_id", f"event {event.get('id')!r}")
+            builder.skip("history: no memory_id", f"event {shown(event.get('id'))}")
         else:
             events.setdefault(str(event["memory_id"]), []).append(event)
     if live and events and not set(live) & set(events):
@@ -151,12 +172,14 @@ def _tombstones(memory_id: str, events: list[Mapping[str, Any]], live: Mapping[s
             gone = old if isinstance(old, str) else text
             # A deletion's created_at is that of the memory, so only updated_at says when it went.
             when = builder.time(first_of(event, *_UPDATED)) if deleted else time
-            builder.tombstone(f"{memory_id}#{mark}", gone_text(gone), time=when, details={"of": memory_id})
+            builder.tombstone(MadeId(f"{memory_id}#{mark}"), gone_text(gone), time=when, details={"of": memory_id})
         text = new if isinstance(new, str) else text
     if deleted and memory_id in live:
-        builder.warn("deleted and listed", f"memory {memory_id} is deleted in the history and stands in the listing")
+        builder.warn(
+            "deleted and listed", f"memory {plain(memory_id)} is deleted in the history and stands in the listing"
+        )
     if not deleted and text and text.strip() and memory_id not in live:
-        builder.warn("not listed", f"memory {memory_id} lives by the history and does not stand in the listing")
+        builder.warn("not listed", f"memory {plain(memory_id)} lives by the history and does not stand in the listing")
 
 
 def gone_text(text: Any) -> str:

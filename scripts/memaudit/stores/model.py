@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..errors import count_of
+from ..errors import count_of, listed, plain
 from ..package import TextSize, size_of
 
 # Bytes of a file that are parsed, embeddings left out: parsed JSON takes up to thirty times its size in memory.
 MAX_PARSED = 48 << 20
 # Characters of an id, whatever it is of. What is longer is a text under the wrong key.
 MAX_ID = 1_000
+# Keys that the report names on its line of what was ignored.
+_SHOWN_KEYS = 40
 MEMORY, TOMBSTONE = "memory", "tombstone"
 # Why a row without a text is skipped.
 NO_TEXT = "no text"
@@ -106,12 +108,12 @@ class IngestReport:
             yield {**place, "what": "note", "name": note, "count": count, "detail": None}
         for key in dict.fromkeys(key for keys in self.columns.values() for key in keys):
             roles = " and ".join(role for role, keys in self.columns.items() if key in keys)
-            yield {**place, "what": "column", "name": key, "count": 1, "detail": f"read as {roles}"}
+            yield {**place, "what": "column", "name": plain(key), "count": 1, "detail": f"read as {roles}"}
         for key in self.ignored:
-            yield {**place, "what": "column", "name": key, "count": 1, "detail": "ignored"}
+            yield {**place, "what": "column", "name": plain(key), "count": 1, "detail": "ignored"}
 
     def __str__(self) -> str:
-        of = f", example {self.instance_id}" if self.instance_id is not None else ""
+        of = f", example {plain(self.instance_id)}" if self.instance_id is not None else ""
         counts = ", ".join(f"{n} {getattr(self, n)}" for n in ("read", "kept", "tombstones", "duplicates"))
         lines = [f"store {self.store} ({self.system}, format {self.format}){of}: {counts}"]
         lines += [f"  partial: {reason}" for reason in self.partial]
@@ -119,8 +121,8 @@ class IngestReport:
         lines += [f"  warning {kind} ({count}): {detail}" for kind, (count, detail) in sorted(self.warnings.items())]
         lines += [f"  {note}: {count}" for note, count in sorted(self.notes.items())]
         if self.columns:
-            read = ", ".join(f"{role} from {' and '.join(keys)}" for role, keys in self.columns.items())
-            lines.append(f"  read: {read}; ignored: {', '.join(self.ignored) or 'nothing'}")
+            read = ", ".join(f"{role} from {' and '.join(map(plain, keys))}" for role, keys in self.columns.items())
+            lines.append(f"  read: {read}; ignored: {listed(self.ignored, _SHOWN_KEYS) if self.ignored else 'nothing'}")
         return "\n".join(lines)
 
 

@@ -48,11 +48,11 @@ def recency(stored: StorePackage, instance: Instance, budget: int) -> list[int]:
 
 @_rule
 def native_order(stored: StorePackage, instance: Instance, budget: int) -> list[int]:
-    """The system's own retrieval order, each kept while it fits; what is not in that order is not kept."""
+    """The system's own retrieval order, each kept while it fits; what is not in that order is not kept. Equal ranks:
+    the older first (the store's order), in a group lower cost, then id: the order of the candidates."""
     rank = {i: m.native_order for i, m in enumerate(stored.memories) if m.native_order is not None}
     if stored.memories and not rank:
         raise InputError("pruning rule native_order: the store gives no order of its own; use another rule")
-    # Views of one memory have one rank: the cheaper comes first (candidates of a group are in that order).
     return _kept_while_it_fits(stored, sorted(rank, key=lambda i: (rank[i], i)), budget)
 
 

@@ -7,15 +7,13 @@ no file, and never uses a name or id as a path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..errors import InputError
-from .builder import Builder
-
-_SAMPLED_ROWS = 20
+from ..errors import InputError, shown
+from .builder import SAMPLED_ROWS, Builder
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Adapter:
             return self.views[0] if self.views else ""
         if wanted not in self.views:
             has = f"has {', '.join(self.views)}" if self.views else "has one view only; leave view out"
-            raise InputError(f"view {wanted!r}: format {self.name} {has}")
+            raise InputError(f"view {shown(wanted)}: format {self.name} {has}")
         return wanted
 
 
@@ -59,7 +57,7 @@ def adapter(name: str, system: str, recognises: Callable[[Any], bool], **more):
 def named(name: str) -> Adapter:
     """The adapter of that name; InputError lists them."""
     if name not in ADAPTERS:
-        raise InputError(f"format {name!r}: there is none of that name; one of {', '.join(sorted(ADAPTERS))}")
+        raise InputError(f"format {shown(name)}: there is none of that name; one of {', '.join(sorted(ADAPTERS))}")
     return ADAPTERS[name]
 
 
@@ -83,21 +81,7 @@ def row_keys(rows: Any) -> set[str]:
         rows = rows.values()
     elif not isinstance(rows, list):
         return set()
-    return {key for row in islice(rows, _SAMPLED_ROWS) if isinstance(row, Mapping) for key in row}
-
-
-def dotted_keys(rows: Any) -> set[str]:
-    """`row_keys`, and those of objects inside, dotted: note.body."""
-    out = set()
-    for row in islice(rows if isinstance(rows, list) else (), _SAMPLED_ROWS):
-        out |= set(_dotted(row, ""))
-    return out
-
-
-def _dotted(value: Any, before: str, depth: int = 3) -> Iterator[str]:
-    for key, inner in value.items() if isinstance(value, Mapping) and depth else ():
-        yield f"{before}{key}"
-        yield from _dotted(inner, f"{before}{key}.", depth - 1)
+    return {key for row in islice(rows, SAMPLED_ROWS) if isinstance(row, Mapping) for key in row}
 
 
 def rows_under(content: Any, *keys: str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ..errors import InputError
+from ..errors import InputError, plain, shown
 from ..package import Candidate, Package, TextSize, build
 from .labels import StoreCoverage
 from .model import Memory, Store
@@ -43,7 +43,9 @@ def union(package: Package, stores: Sequence[Labelled], cost: Callable[[TextSize
     memories = _candidates(package, stores, cost)
     theirs = set(package.visible.group_ids) & {candidate.group_id for candidate, _, _ in memories}
     if theirs:
-        raise InputError(f"{_where(package)}: group {min(theirs)!r} has the name of a store's group; rename the store")
+        raise InputError(
+            f"{_where(package)}: group {shown(min(theirs))} has the name of a store's group; rename the store"
+        )
     coverage = {
         (candidate_id, unit_id): value
         for i, candidate_id in enumerate(package.visible.candidate_ids)
@@ -89,8 +91,8 @@ def _candidates(
             unknown = sorted(set(row) - set(units))
             if unknown:
                 raise InputError(
-                    f"{_where(package)}: store {store.name}: the coverage of memory {memory.memory_id} names unit "
-                    f"{unknown[0]!r}, which the package does not have; the labels are of another package"
+                    f"{_where(package)}: store {store.name}: the coverage of memory {plain(memory.memory_id)} names "
+                    f"unit {shown(unknown[0])}, which the package does not have; the labels are of another package"
                 )
             candidate = Candidate(
                 candidate_id(store, memory),
