@@ -805,8 +805,8 @@ STORE_SELECTIONS = _table(
     },
 )
 # Losses against the optimum of the union (stores/union.py, `losses`), all / scale: optimum O, whole Y, upper U,
-# selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported (it may be negative
-# where the optimum gives up one of them for something worth more). Rows where O and U are proven.
+# selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported: 0 where these units
+# gain, and at most the loss, which is less where other units gain in exchange. Rows where O and U are proven.
 _LOSSES = ("missing", "size", "selection")
 STORE_LOSSES = _table(
     "store_losses",

@@ -68,6 +68,7 @@ def test_values_and_losses_are_those_of_the_selections(data):
         assert row["gap"] == pytest.approx(sum(losses[name] for name in LOSSES)) and row["gap"] > 0
         # Where an example loses nothing to a cause, none of its units does, nor what is stale among them.
         assert all(row[name] == 0 == losses[f"{name}_invalidation"] for name in LOSSES if losses[name] == 0)
+        assert all(0 <= losses[f"{name}_invalidation"] <= losses[name] for name in LOSSES)
     assert (made.scores.query("rule == 'upper_exact'")["value"] >= made.scores.query("view == ''")["value"].max()).all()
 
 
@@ -121,6 +122,25 @@ def test_an_even_exchange_loses_no_unit():
     lost = made.lost.query("rule == 'recency'").set_index("unit_id")
     assert lost["size"].to_dict() == {"gone": 0.5, "tea": 1.0} == lost["lost"].to_dict() and lost["gap"].eq(0.5).all()
     assert lost.loc["gone", "kept_instead"] == "c (tombstone, cost 1)"  # without a text
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "loss", "stale"),
+    [
+        ({"gone": 1.0, "tea": 0.75}, "new", 0.25, 0.25),  # 0.5 in gone, 0.75 in tea, and new is held in exchange
+        ({"new": 1.0}, "gone", 0.5, 0.0),
+        ({"gone": 1.0, "tea": 1.0, "new": 0.5}, "new", 1.0, 0.5),
+    ],
+)
+def test_the_stale_part_of_a_loss_is_at_most_the_loss(theirs, ours, loss, stale):
+    cells = {("c", unit): value for unit, value in theirs.items()}
+    package = build("talks", "q", "d", None, [Candidate("c", "g", "compound_update", 3, 0)], UNITS, cells, [])
+    (row,) = (
+        score(package, of_texts(["it is blue"], [[ours]]), [3], ["recency"])
+        .losses.query("rule == 'recency'")
+        .to_dict("records")
+    )
+    assert (row["missing"], row["missing_invalidation"]) == (loss, stale)
 
 
 def test_the_optimum_that_is_told_of_is_the_stores_own_where_that_is_one():

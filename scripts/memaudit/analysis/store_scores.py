@@ -269,7 +269,7 @@ class _Ledger:
             row |= {f"{n}_int": int(worth.sum()) for n, worth in zip(_NUMBERS, numbers, strict=True)}
             for name, (above, below) in zip(LOSSES, pairwise(levels), strict=True):
                 row[name] = float(getattr(exact, name))
-                row[f"{name}_invalidation"] = int((above - below)[roles].sum()) / scaled
+                row[f"{name}_invalidation"] = _stale(above - below, roles) / scaled
             rows.append(row)
         return rows
 
@@ -291,6 +291,12 @@ class _Ledger:
                     "store_best": self._best[i].get(unit.unit_id),
                 })  # fmt: skip
         return rows
+
+
+def _stale(parts: np.ndarray, invalidation: np.ndarray) -> int:
+    """What of a loss (its parts by unit) is lost in invalidation units: 0 where they gain, and at most the loss, which
+    is less where other units gain in exchange."""
+    return int(np.clip(parts[invalidation].sum(), 0, parts.sum()))
 
 
 def worths(instance: Instance, selection: Sequence[int]) -> np.ndarray:

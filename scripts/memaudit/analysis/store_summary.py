@@ -137,7 +137,6 @@ def diagnosis(
         for name in LOSSES:
             _, low, high = mean_interval(part[name].to_numpy(float), resamples, seed)
             numbers |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
-        numbers |= {f"mean_{name}_invalidation": mean(part[f"{name}_invalidation"].to_numpy(float)) for name in LOSSES}
         rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
         advice = _advice(numbers, named["budget"], named["rule"], rules, store.labels)
         rows.append({
@@ -167,7 +166,14 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, Fraction]:
         "mean_missing": optimum - reached,
         "mean_size": reached - upper,
         "mean_selection": upper - selected,
+        **{f"mean_{name}_invalidation": _exact_mean(part, f"{name}_invalidation") for name in LOSSES},
     }
+
+
+def _exact_mean(part: pd.DataFrame, column: str) -> Fraction:
+    """Mean of a column of whole parts of `scale` that are held as floats: exact, so that no part passes its loss."""
+    own = (Fraction(round(v * s), s) for v, s in zip(part[column], map(int, part["scale"]), strict=True))
+    return sum(own, Fraction(0)) / len(part)
 
 
 # How sure the verdict on a judged store is.

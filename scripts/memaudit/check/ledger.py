@@ -146,7 +146,8 @@ class Ledger:
         stale = [i for i, u in enumerate(self._example.unit_ids) if self._example.units[u].role == "invalidation"]
         for name, parts in self._parts(selected).items():
             row[name] = float(sum(parts))
-            row[f"{name}_invalidation"] = float(sum((parts[i] for i in stale), Fraction(0)))
+            lost = sum((parts[i] for i in stale), Fraction(0))  # less what other units gain, more than they lose
+            row[f"{name}_invalidation"] = float(min(max(lost, Fraction(0)), sum(parts)))
         return row
 
     def _parts(self, selected: Sequence[Fraction]) -> dict[str, list[Fraction]]:

@@ -40,8 +40,8 @@ _VERDICT = (
     "not about other examples."
 )
 _STALE = (
-    "(stale x): the part in invalidation units, which say that something no longer holds, by the selections reported; "
-    "it is negative where the optimum gives such a unit up for something worth more."
+    "(stale x): the part of the loss in invalidation units, which say that something no longer holds, by the "
+    "selections reported; at most the loss, which is less where other units are gained in exchange."
 )
 _LOSS_CI = (
     "[low, high]: 95 % percentile bootstrap interval of the mean loss over examples: how far it would differ on others "
