@@ -806,7 +806,9 @@ STORE_SELECTIONS = _table(
 )
 # Losses against the optimum of the union (stores/union.py, `losses`), all / scale: optimum O, whole Y, upper U,
 # selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported: 0 where these units
-# gain, and at most the loss, which is less where other units gain in exchange. Rows where O and U are proven.
+# gain, and at most the loss, which is less where other units gain in exchange. fits: whether all that
+# may be kept at once of the store, k views of each memory, is within the budget whatever is chosen: a loss to size is
+# then one of views. Rows where O and U are proven.
 _LOSSES = ("missing", "size", "selection")
 STORE_LOSSES = _table(
     "store_losses",
@@ -819,6 +821,7 @@ STORE_LOSSES = _table(
         "rule": _str,
         "labels": _str,
         "scale": _int,
+        "fits": _bool,
         **dict.fromkeys(("optimum_int", "whole_int", "upper_int", "selected_int"), _int),
         **dict.fromkeys(_LOSSES, _float),
         **{f"{name}_invalidation": _float for name in _LOSSES},
@@ -946,6 +949,7 @@ STORE_DIAGNOSIS = _table(
         "tied": _str,
         "verdict": _str,
         "rival": _str,
+        "of_views": _bool,
         "verdict_text": _str,
         **{f"{name}_advice": _str for name in _LOSSES},
     },
@@ -960,6 +964,7 @@ STORE_DIAGNOSIS = _table(
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}{part}": _float for name in _LOSSES for part in ("", "_low", "_high")},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},
+        **{f"mean_{name}_fitting": _float for name in ("size", "selection")},
     },
 )
 # What to change first, by ranges of the budgets that were scored: one row a range in which the diagnosed rule (`rule`)
@@ -976,6 +981,7 @@ STORE_RANGES = _table(
         "last_budget": _int,
         "budgets": _int,
         **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "rival", "text"), _str),
+        "of_views": _bool,
     },
 )
 # What a store holds: `what` is measured, by `name`; detail: of what the export was told of, where (the example and what

@@ -137,11 +137,12 @@ def score_store(
     alone = [_scaled(c, saturation) for c in cases]
     word = "coverage" if labels == LABELS else "judged"
     best = [_best_memories(c.stored.package, word) for c in cases]
+    dearest = [_dearest(c.stored.package, int(constants["k"])) for c in cases]
     parts: dict[str, list[pd.DataFrame]] = {"scores": [], "selections": [], "losses": [], "lost": []}
     for budget, spec in budgets.items():
         at = solved[budget]
         upper = [[positions[i][c] for c in at.store_kept.get(p.package_id, ())] for i, p in enumerate(unions)]
-        ledger = _Ledger(cases, instances, positions, at, upper, best)
+        ledger = _Ledger(cases, instances, positions, at, upper, best, [most <= budget for most in dearest])
         for view, rule, chosen in _selections(cases, alone, positions, rules, budget, upper):
             key = {**constants, "budget": budget, "view": view, "rule": rule}
             scores, memories = scorer.rows(
@@ -196,7 +197,7 @@ def _scores(frame: pd.DataFrame, cases: Sequence[Case], view: str, at: Solved, k
     """Columns of table store_scores, of the scorer's rows."""
     columns = ["package_id", "budget_spec", "n_selected", "cost", "value_int", "scale", "value"]
     columns += ["invalidation_covered", "invalidation_mass"]
-    held = [sum(view in (ALL_VIEWS, m.view) for m in c.stored.memories) for c in cases]
+    held = [len({m.memory_id for m in c.stored.memories if view in (ALL_VIEWS, m.view)}) for c in cases]
     frame = frame[columns].assign(n_memories=held, status=_statuses(cases, at, key["rule"]), **key)
     for name in ("package", "union", "joint"):
         optima = getattr(at, name)
@@ -229,8 +230,8 @@ def _ratio(value: Fraction, status: str, optimum: tuple[Fraction, str] | None) -
 class _Ledger:
     """What every case's optimum, whole store and best subset are worth, unit by unit, at one budget."""
 
-    def __init__(self, cases, instances, positions, at: Solved, upper, best):
-        self._cases, self._instances = cases, instances
+    def __init__(self, cases, instances, positions, at: Solved, upper, best, fits: Sequence[bool]):
+        self._cases, self._instances, self._fits = cases, instances, fits
         proven = [UNPROVEN not in (at.union[c.package_id][2], at.store[c.package_id][2]) for c in cases]
         self._cases_proven = [i for i, yes in enumerate(proven) if yes]
         optimum = [[p[i] for i in at.union_kept.get(c.package_id, ())] for c, p in zip(cases, positions, strict=True)]
@@ -265,7 +266,7 @@ class _Ledger:
             numbers = (levels[0], whole, *levels[2:])
             exact = losses(*(Fraction(int(worth.sum()), scaled) for worth in numbers))
             roles = np.array([unit.role == "invalidation" for unit in one.union.units], dtype=bool)
-            row = {"package_id": one.package_id, "scale": scaled}
+            row = {"package_id": one.package_id, "scale": scaled, "fits": self._fits[i]}
             row |= {f"{n}_int": int(worth.sum()) for n, worth in zip(_NUMBERS, numbers, strict=True)}
             for name, (above, below) in zip(LOSSES, pairwise(levels), strict=True):
                 row[name] = float(getattr(exact, name))
@@ -291,6 +292,13 @@ class _Ledger:
                     "store_best": self._best[i].get(unit.unit_id),
                 })  # fmt: skip
         return rows
+
+
+def _dearest(package: Package, k: int) -> int:
+    """What a store costs with the k dearest views of each memory kept: a budget of as much holds nothing back."""
+    v = package.visible  # in a group the cheapest first
+    groups = pairwise(v.group_start.tolist())
+    return sum(int(v.cost[max(start, end - k) : end].sum()) for start, end in groups)
 
 
 def _stale(parts: np.ndarray, invalidation: np.ndarray) -> int:

@@ -3,6 +3,7 @@ store_lost_units (protocol, "Optimum and ratios": O, Y, U, S; unit by unit as do
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -99,7 +100,7 @@ def score_row(example: Example, optima: Optima, view: str, rule: str, status: st
         "view": view,
         "rule": rule,
         "status": status,
-        "n_memories": sum(view in ("", memory.view) for memory in example.memories),
+        "n_memories": len({memory.memory_id for memory in example.memories if view in ("", memory.view)}),
         "n_selected": len(chosen),
         "cost": worth.named["cost"],
         "value_int": worth.value * scale,
@@ -120,11 +121,16 @@ def score_row(example: Example, optima: Optima, view: str, rule: str, status: st
 class Ledger:
     """Losses of one example at one budget, unit by unit."""
 
-    def __init__(self, example: Example, optima: Optima):
+    def __init__(self, example: Example, optima: Optima, budget: int):
         self._example, self._optima, problem = example, optima, example.problem
         self._kept = sorted(problem.position[c] for c in optima.union.kept)
         upper = [problem.position[c] for c in optima.store.kept]
         whole = [problem.position[memory.candidate_id] for memory in example.memories]
+        costs: dict[str, list[int]] = defaultdict(list)
+        for memory, at in zip(example.memories, whole, strict=True):
+            costs[memory.group].append(problem.costs[at])
+        # Whatever is kept of the store, k views of a memory at most, is within the budget.
+        self._fits = sum(sum(sorted(own, reverse=True)[: problem.k]) for own in costs.values()) <= budget
         self._optimum, self._whole, self._upper = (self._worths(x) for x in (self._kept, whole, upper))
         if sum(self._upper) == sum(self._optimum):  # an equal optimum: the one that the store has is told of
             self._kept = sorted(upper)
@@ -140,7 +146,7 @@ class Ledger:
     def loss_row(self, rule: str, chosen: tuple[int, ...]) -> dict[str, Any]:
         """The columns of a row of store_losses that are no constants."""
         selected, scale = self._worths(chosen), self._optima.union.scale
-        row = {"package_id": self._example.package_id, "rule": rule, "scale": scale}
+        row = {"package_id": self._example.package_id, "rule": rule, "scale": scale, "fits": self._fits}
         numbers = (("optimum", self._optimum), ("whole", self._whole), ("upper", self._upper), ("selected", selected))
         row |= {f"{name}_int": sum(worths) * scale for name, worths in numbers}
         stale = [i for i, u in enumerate(self._example.unit_ids) if self._example.units[u].role == "invalidation"]

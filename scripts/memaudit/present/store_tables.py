@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
-from ..analysis.store_summary import MIN_EXAMPLES, UNDEFINED, undecided_between
+from ..analysis.store_summary import MIN_EXAMPLES, UNDEFINED, VIEWS, called, undecided_between
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from ..stores.labels import UNLABELLED
 from ..stores.pruning import CALLED
@@ -42,6 +42,10 @@ _VERDICT = (
 _STALE = (
     "(stale x): the part of the loss in invalidation units, which say that something no longer holds, by the "
     "selections reported; at most the loss, which is less where other units are gained in exchange."
+)
+_OF_VIEWS = (
+    "Views: a loss to size where all that may be kept at once fits within B. The whole store counts every view of a "
+    "memory; a selection has at most k of each, whatever the budget."
 )
 _LOSS_CI = (
     "[low, high]: 95 % percentile bootstrap interval of the mean loss over examples: how far it would differ on others "
@@ -144,6 +148,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         "worth. Both in weight of the units covered. Means over examples with both optima proven.",
         "k: how many candidates of one group a choice may have (each memory is a group of its own). h: how a unit's "
         "worth grows with its coverage; under cap1 in proportion, up to its weight.",
+        *([_OF_VIEWS] if len(frame) and frame["mean_size_fitting"].gt(0).any() else []),
         *([_STALE] if _has_stale(frame) else []),
         _LOSS_CI,
         "First: the largest loss, which is what to change first, by ranges of the budgets that were scored (between "
@@ -235,7 +240,7 @@ def _said_count(own: pd.DataFrame, named: Callable[[pd.DataFrame], str] = lambda
 
 def _advised(row) -> Iterator[tuple[str, str]]:
     """(label, column) of the advice on what is lost; that nothing is lost stands in the table above."""
-    yield from ((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS if getattr(row, f"mean_{n}"))
+    yield from ((_loss_label(row, n), f"{n}_advice") for n in LOSS_LABELS if getattr(row, f"mean_{n}"))
 
 
 def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -314,7 +319,11 @@ def store_anatomy(results: Results, suite: str) -> Document:
         sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value", "Where"], rows)))
     stores = len(results.info.suite(suite).stores)
     caption = f"Anatomy of exported stores; suite {suite}, n = {_count(stores, 'store')}.{_remarks(results, suite)}"
-    notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
+    notes = (
+        "Rows: of the export, duplicates are memories whose text an earlier one has.",
+        "Memories: one in several views counts once, with a text a view. Representation, view and costs: of texts. "
+        "What fits: a memory by its cheapest text, a store by the cheapest text of each memory (k = 1).",
+    )
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
@@ -599,8 +608,12 @@ def _largest(row) -> str:
     """The largest loss, or all that are equally large; none of an optimum of 0."""
     if row.verdict == UNDEFINED:
         return MISSING
-    names = [LOSS_LABELS.get(name, "None") for name in (row.largest, *filter(None, row.tied.split("+")))]
+    names = [_loss_label(row, name) for name in (row.largest, *filter(None, row.tied.split("+")))]
     return " and ".join([", ".join(names[:-1]), names[-1].lower()] if len(names) > 1 else names)
+
+
+def _loss_label(row, name: str) -> str:
+    return {**LOSS_LABELS, VIEWS: "Views"}.get(called(name, row._asdict()), "None")
 
 
 def _drawn(row) -> str:
@@ -614,7 +627,7 @@ def _sure(row) -> str:
     share = f"{100 * row.agreement:.0f} %"
     if row.verdict != UNDECIDED:
         return f"{_largest(row)} ({share})"
-    names = [LOSS_LABELS.get(name, "None") for name in undecided_between(row._asdict())]
+    names = [_loss_label(row, name) for name in undecided_between(row._asdict())]
     between = f": {' or '.join(map(str.lower, names))}" if len(names) > 1 else ""
     return f"Undecided{between} ({share}{', draws lean' if row.leans else ''})"
 
