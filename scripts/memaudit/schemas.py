@@ -829,8 +829,9 @@ STORE_LOSSES = _table(
 )
 # Units of which the selection holds less than the optimum of the union, where that is worth more (gap: by how much, in
 # this example). lost: the difference in F; missing, size, selection: the part of it in each loss, which is negative
-# where a step gives the unit back; kept_instead: candidates of the optimum that cover the unit, with type, cost and the
-# beginning of the text; store_best: the memory of the store that covers it most, with its coverage, cost and text.
+# where a step gives the unit back; kept_instead: candidates of the optimum that cover the unit, a line each, with type,
+# cost and text (whole, on one line); store_best: the memory of the store that covers it most, with coverage, cost and
+# text.
 _LOST = {
     "package_id": _str,
     **_SETTING,

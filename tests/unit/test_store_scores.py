@@ -151,15 +151,20 @@ def test_the_optimum_that_is_told_of_is_the_stores_own_where_that_is_one():
     assert lost["store_best"] == 'store:s::m1 (coverage 1, cost 3) "tea at four"'
 
 
-def test_texts_are_cut_and_a_judge_s_word_is_called_so():
+def test_texts_are_whole_on_one_line_and_a_judge_s_word_is_called_so():
     text = "tea at\nfour " + "and more " * 20
     store = of_texts([text], [["tea"]])
     package = build("talks", "q", "d", None, [Candidate("d", "h", "fact", 3, 1)], UNITS, {("d", "tea"): 1.0}, [])
     cases, at = [case(union(package, [store], words), package, store, words)], {9: solved(package, store, 9)}
     made = score_store(cases, ["recency"], at, CONSTANTS, {9: "9"}, CAP1, "proxy")
-    shown = made.lost.iloc[0]["store_best"]
-    assert shown.startswith('store:s::m1 (judged 1, cost 43) "tea at four and more') and shown.endswith('..."')
-    assert len(shown.partition('"')[2]) == 81
+    assert made.lost.iloc[0]["store_best"] == f'store:s::m1 (judged 1, cost 43) "tea at four{" and more" * 20}"'
+
+
+def test_what_the_optimum_keeps_has_a_line_a_candidate():
+    cells = {("c", "tea"): 0.5, ("d", "tea"): 0.5}
+    candidates = [Candidate("c", "g", "fact", 1, 0, "half\nof it"), Candidate("d", "h", "fact", 1, 1)]
+    made = score(build("talks", "q", "d", None, candidates, UNITS, cells, []), of_texts(["no"], [[]]), [2], ["recency"])
+    assert made.lost.iloc[0]["kept_instead"].split("\n") == ['c (fact, cost 1) "half of it"', "d (fact, cost 1)"]
 
 
 def test_views_are_also_scored_alone_but_for_the_exact_subset():
@@ -335,8 +340,8 @@ def test_of_a_loss_to_size_the_part_that_is_of_views_is_told():
     again_of(both, told)
     assert (row["mean_size"], row["mean_size_fitting"], row["of_views"]) == (0.5, 0.25, False)
     assert row["size_advice"].endswith(
-        "within 4; 0.250 of it where all fits, but not all views may be kept: write shorter memories, or split long ones "
-        "by fact; say in one view of a memory what the others say."
+        "within 4; 0.250 of it where all fits, but not all views may be kept: write shorter memories, or split long "
+        "ones by fact; say in one view of a memory what the others say."
     )
 
 

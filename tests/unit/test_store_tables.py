@@ -154,6 +154,48 @@ def test_what_is_odd_in_an_export_stands_under_its_diagnosis_once():
     assert "nothing odd" in changes[2].set_index("Loss").loc["Export", "Change"]
 
 
+def lost_units(frame, budgets):
+    """Sections of the lost units of zeta, of rows of store_most_lost, where these budgets were scored."""
+    summary = SHOWN.frames["store_summary"]
+    scored = pd.concat([summary.assign(budget=b) for b in budgets])
+    info = results(StoreInfo("zeta")).info
+    shown = Results(info, {**SHOWN.frames, "store_summary": scored, "store_most_lost": frame})
+    return make(shown, "store_lost_units", "talks").sections
+
+
+def test_lost_units_that_are_the_same_at_neighbouring_budgets_are_listed_once():
+    frame = SHOWN.frames["store_most_lost"].query("store == 'zeta' and budget == 8")
+    same = pd.concat([frame.assign(budget=b) for b in (8, 16, 32, 128)] + [frame.assign(budget=256, lost=0.25)])
+    # Nothing is lost at 64, which was scored: 128 is no neighbour of 32.
+    headings = [section.heading.split(", ")[-2] for section in lost_units(same, [8, 16, 32, 64, 128, 256])]
+    assert headings == ["B = 8 to 32 (3 budgets)", "B = 128", "B = 256"]
+
+
+def test_texts_of_memories_are_cut_at_a_word_and_whole_in_the_data():
+    text = "the user said, twice, that tea is at four " * 5
+    frame = SHOWN.frames["store_most_lost"].query("store == 'zeta' and budget == 8").head(1)
+    kept = f'c (fact, cost 2) "{text.strip()}"\nd (fact, cost 3)'
+    frame = frame.assign(kept_instead=kept, store_best=f'm (coverage 1, cost 9) "{text.strip()}"')
+    (section,) = lost_units(frame, [8])
+    once = "the user said, twice, that tea is at four"
+    cut = f"{once} {once} the user said, twice, that tea is\u2026"
+    assert section.frame["The optimum keeps"].tolist() == [f'c (fact, cost 2) "{cut}"; d (fact, cost 3)']
+    assert section.frame["Best in the store"].tolist() == [f'm (coverage 1, cost 9) "{cut}"']
+    shown = Results(SHOWN.info, {**SHOWN.frames, "store_most_lost": frame})
+    assert make(shown, "store_lost_units", "talks").tidy["kept_instead"].tolist() == [kept]
+
+
+def test_what_memories_say_does_nothing_in_a_page():
+    text = "\x1b[31mred \u202eorder <img src=x> | `code` [here](http://x) *two*"
+    frame = SHOWN.frames["store_most_lost"].assign(store_best=f'm (coverage 1, cost 9) "{text}"', unit_text="a\n| b |")
+    page = to_markdown(
+        make(Results(SHOWN.info, {**SHOWN.frames, "store_most_lost": frame}), "store_lost_units", "talks")
+    )
+    assert not {"\x1b", "\u202e"} & set(page) and "<img" not in page
+    shown = r'"\\u{1b}[31mred \\u{202e}order &lt;img src=x> \| \`code\` [here\](http://x) \*two\*"'
+    assert shown in page and r"a \| b \|" in page
+
+
 def test_intervals_are_shown_of_five_examples_or_more():
     frame = SHOWN.frames["store_summary"]
     told = SHOWN.frames["store_diagnosis"]

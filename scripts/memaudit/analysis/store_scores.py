@@ -36,8 +36,6 @@ UPPER = "upper_exact"
 # Rules that need something of a store, and the field of a memory that it stands in.
 NEEDS = {"native_order": "native_order", "salience": "salience", "salience_order": "salience"}
 _NUMBERS = ("optimum", "whole", "upper", "selected")
-# Characters of a memory's text where it is named; and whose word `store_best` is, if not the labels'.
-_SHOWN_TEXT = 80
 
 # package id -> (value_int, scale, status); package id -> candidate ids that an optimum keeps.
 Optima = Mapping[str, tuple[int, int, str]]
@@ -288,7 +286,7 @@ class _Ledger:
                     "package_id": one.package_id, "unit_id": unit.unit_id, "role": unit.role, "kind": unit.kind,
                     "unit_text": unit.text, "lost": int(levels[0][u] - levels[-1][u]) / scaled, **steps,
                     "gap": gap / scaled,
-                    "kept_instead": "; ".join(kept),
+                    "kept_instead": "\n".join(kept),
                     "store_best": self._best[i].get(unit.unit_id),
                 })  # fmt: skip
         return rows
@@ -327,11 +325,8 @@ def _described(package: Package, i: int) -> str:
 
 
 def _quoted(text: str | None) -> str:
-    """The beginning of a memory's text, on one line; nothing where the text stands elsewhere."""
-    if text is None:
-        return ""
-    line = " ".join(text.split())
-    return f' "{line}"' if len(line) <= _SHOWN_TEXT else f' "{line[: _SHOWN_TEXT - 3]}..."'
+    """A memory's text, whole and on one line; nothing where the text stands elsewhere."""
+    return "" if text is None else f' "{" ".join(text.split())}"'
 
 
 def _best_memories(package: Package, word: str) -> dict[str, str]:

@@ -16,8 +16,6 @@ from .scored import Measured
 
 LOSSES = ("missing", "size", "selection")
 LIMIT = "limit"
-# Characters of a text where its memory is named.
-_TEXT = 80
 DENOMINATORS = ("package", "union", "joint")
 
 
@@ -69,11 +67,9 @@ class Example:
         }
 
     def quoted(self, candidate_id: str) -> str:
-        """What follows a candidate's name: its text on one line, at most _TEXT characters of it."""
-        if self.texts[candidate_id] is None:
-            return ""
-        text = " ".join(self.texts[candidate_id].split())
-        return ' "' + (text if len(text) <= _TEXT else text[: _TEXT - 3] + "...") + '"'
+        """What follows a candidate's name: its text on one line."""
+        text = self.texts[candidate_id]
+        return "" if text is None else ' "' + " ".join(text.split()) + '"'
 
 
 @dataclass(frozen=True)
@@ -197,4 +193,4 @@ class Ledger:
         problem, types = self._example.problem, self._example.measured.types
         ids = sorted(problem.candidate_ids[at] for at in self._kept if unit in problem.coverage[at])
         costs = problem.costs
-        return "; ".join(f"{c} ({types[c]}, cost {costs[problem.position[c]]}){self._example.quoted(c)}" for c in ids)
+        return "\n".join(f"{c} ({types[c]}, cost {costs[problem.position[c]]}){self._example.quoted(c)}" for c in ids)

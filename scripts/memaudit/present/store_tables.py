@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
@@ -12,6 +13,7 @@ from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from ..stores.labels import UNLABELLED
 from ..stores.pruning import CALLED
 from . import style
+from .quoting import shortened
 from .registry import table
 from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
 from .tables import MISSING, Document, Section
@@ -57,6 +59,9 @@ RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.i
 _COUNTED = {"package_ratio": "package_n", "union_ratio": "n", "joint_ratio": "joint_n"}
 # Units of a kind that are named in the line on what a whole store lacks, and rows a store of the table of them.
 _NAMED_UNITS, _LISTED_UNITS = 5, 20
+# How a memory is told of in store_most_lost, and characters of its text that are shown.
+_DESCRIBED = re.compile(r'(.*?, cost \d+\)) "(.*)"')
+_SHOWN_TEXT = 120
 
 
 def has_stores(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -168,27 +173,62 @@ def store_lost_units(results: Results, suite: str) -> Document:
     frame = results.natural("store_most_lost", suite)
     sections = []
     for heading, part in _by_store(results, suite, frame):
-        for budget, at in part.groupby("budget"):
-            rows = [
-                (r.rank, r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _plain(r.unit_text),
-                 _number(r.lost), *(_number(getattr(r, name)) for name in LOSS_LABELS), _number(r.gap),
-                 r.kept_instead or MISSING, _plain(r.store_best))
-                for r in at.itertuples()
-            ]  # fmt: skip
-            heads = ["", "Example", "Unit", "Role", "Text", "Lost", *LOSS_LABELS.values(), "Example loses"]
-            heads += ["The optimum keeps", "Best in the store"]
-            kept = CALLED[at["rule"].iloc[0]]
-            sections.append(Section(f"{heading}, B = {budget}, kept by: {kept}", _text(heads, rows)))
+        kept = CALLED[part["rule"].iloc[0]]
+        for budgets, units in _at_neighbours(part, _scored_budgets(results, suite, part)):
+            sections.append(Section(f"{heading}, {_budgets_text(budgets)}, kept by: {kept}", units))
     notes = (
         "Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept; missing, "
         "size and selection are its parts (negative: that step gives the unit back). Example loses: OPT of the union "
         "- F. Where its units lose more than that, what was kept holds other units in exchange. Examples that lose "
-        "nothing are left out.",
+        "nothing are left out. Where neighbouring budgets lose the same they have one table. Texts of memories are "
+        "cut; the data have them whole.",
         *_unlabelled_notes(results, suite),
     )
     examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
     caption = f"Most valuable lost units; suite {suite}, {examples}.{_remarks(results, suite)}"
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
+
+
+def _scored_budgets(results: Results, suite: str, part: pd.DataFrame) -> list[int]:
+    """All budgets of the store and setting that `part` is of, those at which nothing is lost too."""
+    frame, here = results.natural(_FRAME, suite), part.iloc[0]
+    for name in ("store", "cost_model", "k", "saturation"):
+        frame = frame[frame[name] == here[name]]
+    return sorted(set(frame["budget"]))
+
+
+def _at_neighbours(part: pd.DataFrame, scored: Sequence[int]) -> list[tuple[list[int], pd.DataFrame]]:
+    """Tables of lost units, each with the budgets at which it is the same: neighbours among all that were scored."""
+    found: list[tuple[list[int], pd.DataFrame]] = []
+    place = {budget: i for i, budget in enumerate(scored)}
+    for budget, at in part.groupby("budget"):
+        units = _lost_units(at)
+        if found and place[found[-1][0][-1]] + 1 == place[budget] and found[-1][1].equals(units):
+            found[-1][0].append(budget)
+        else:
+            found.append(([budget], units))
+    return found
+
+
+def _lost_units(at: pd.DataFrame) -> pd.DataFrame:
+    heads = ["", "Example", "Unit", "Role", "Text", "Lost", *LOSS_LABELS.values(), "Example loses"]
+    rows = [
+        (r.rank, r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _plain(r.unit_text),
+         _number(r.lost), *(_number(getattr(r, name)) for name in LOSS_LABELS), _number(r.gap),
+         "; ".join(map(_described, r.kept_instead.split("\n"))) or MISSING, _described(r.store_best))
+        for r in at.itertuples()
+    ]  # fmt: skip
+    return _text([*heads, "The optimum keeps", "Best in the store"], rows)
+
+
+def _described(told: str | None) -> str:
+    """A memory with its cost and, where it has one, its text, cut to what it is known by (the data have it whole)."""
+    named = _DESCRIBED.fullmatch(_plain(told))
+    return f'{named[1]} "{shortened(named[2], _SHOWN_TEXT)}"' if named else _plain(told)
+
+
+def _budgets_text(budgets: Sequence[int]) -> str:
+    return f"B = {budgets[0]}" + (f" to {budgets[-1]} ({len(budgets)} budgets)" if len(budgets) > 1 else "")
 
 
 @table(has_stores)

@@ -12,6 +12,7 @@ import pandas as pd
 from ..errors import InputError
 from ..table_io import write_text
 from . import compared_tables, natural_tables, store_tables, tables  # noqa: F401  (fill the registry)
+from .quoting import markdown, visible
 from .registry import TABLES
 from .results import NothingToShow, Results
 from .tables import Document
@@ -52,21 +53,21 @@ def to_csv(document: Document) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    """Caption, leading remarks, sections, remarks."""
-    blocks = [f"**{document.caption}**"]
+    """Caption, leading remarks, sections, remarks; all of it quoted, since any of it may name what others wrote."""
+    blocks = [f"**{markdown(document.caption)}**"]
     if document.lead:
-        blocks.append("\n".join(f"- {remark}" for remark in document.lead))
+        blocks.append("\n".join(f"- {markdown(remark)}" for remark in document.lead))
     for section in document.sections:
-        blocks += [f"### {section.heading}"] if section.heading else []
+        blocks += [f"### {markdown(section.heading)}"] if section.heading else []
         blocks.append(_markdown_table(section.frame))
     if document.notes:
-        blocks.append("\n".join(f"- {remark}" for remark in document.notes))
+        blocks.append("\n".join(f"- {markdown(remark)}" for remark in document.notes))
     return "\n\n".join(blocks) + "\n"
 
 
 def _markdown_table(frame: pd.DataFrame) -> str:
     rows = [[str(c) for c in frame.columns], *(list(row) for row in frame.itertuples(index=False, name=None))]
-    rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    rows = [[markdown(cell) for cell in row] for row in rows]
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     numeric = _numeric_columns(frame)
     rule = [f"{'-' * (w - 1)}:" if right else "-" * w for w, right in zip(widths, numeric, strict=True)]
@@ -130,4 +131,4 @@ _LATEX = {
 
 
 def _escape(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return "".join(_LATEX.get(letter, letter) for letter in visible(text))
