@@ -78,7 +78,7 @@ def _has_costs(suite: SuiteInfo, run: RunInfo) -> bool:
     return has_stores(suite, run) and len({s.cost_model for s in suite.settings}) > 1
 
 
-@table(has_stores, latex=True)
+@table(has_stores, latex=True, of_stores=True)
 def external_denominators(results: Results, suite: str) -> Document:
     """Raw F of every store and pruning rule, over the optimum of the package, of the union and of the joint union."""
     frame = results.natural(_FRAME, suite)
@@ -109,7 +109,7 @@ def external_denominators(results: Results, suite: str) -> Document:
     return Document(caption, frame, tuple(sections), tuple(notes))
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_diagnosis(results: Results, suite: str) -> Document:
     """What a store loses against the optimum of its union, and what to change."""
     frame = results.natural("store_diagnosis", suite)
@@ -167,7 +167,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_lost_units(results: Results, suite: str) -> Document:
     """The ten units of which a store loses most, and what the optimum keeps instead."""
     frame = results.natural("store_most_lost", suite)
@@ -231,7 +231,7 @@ def _budgets_text(budgets: Sequence[int]) -> str:
     return f"B = {budgets[0]}" + (f" to {budgets[-1]} ({len(budgets)} budgets)" if len(budgets) > 1 else "")
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_units(results: Results, suite: str) -> Document:
     """The units that count of which the memories of a store say nothing, or a part only, whatever the budget."""
     frame = results.natural("store_units", suite)
@@ -345,7 +345,7 @@ def _said(results: Results, suite: str, store: str, text: str) -> str:
     return f"{judged}{text}" if judged else text[0].upper() + text[1:]
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_anatomy(results: Results, suite: str) -> Document:
     """What the stores hold: number and sizes of memories, duplicates, kinds, what fits, invalidation units covered."""
     frame = results.natural("store_anatomy", suite)
@@ -367,7 +367,7 @@ def store_anatomy(results: Results, suite: str) -> Document:
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
-@table(_has_costs)
+@table(_has_costs, of_stores=True)
 def store_costs(results: Results, suite: str) -> Document:
     """Union and package ratios under every cost model, at the same budget as written."""
     frame = results.natural(_FRAME, suite)
@@ -406,7 +406,7 @@ _MIXED = (
 )
 
 
-@table(has_judges)
+@table(has_judges, of_stores=True)
 def store_judges(results: Results, suite: str) -> Document:
     """What the judges of coverage are worth: kappa with its interval, and what they confuse, on their test split."""
     frame = results.natural("store_judges", suite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from .quoting import markdown, visible
 from .registry import TABLES
 from .results import NothingToShow, Results
 from .tables import Document
-from .wanted import table_files
+from .wanted import index_file, table_files
 
 
 def make(results: Results, name: str, suite: str | None) -> Document:
@@ -45,6 +46,29 @@ def write(results: Results, name: str, suite: str | None, folder: str | Path) ->
     for path in paths:
         write_text(path, texts[path.suffix])
     return paths
+
+
+def write_index(names: Sequence[str], suite: str, folder: str | Path) -> Path:
+    """Write the page below `folder` that says which of the tables `names` of a suite answers what; returns its path."""
+    path = Path(folder) / index_file(suite)
+    write_text(path, to_index(names, suite))
+    return path
+
+
+def to_index(names: Sequence[str], suite: str) -> str:
+    """Markdown: a line a table with what it shows, those of exported stores apart."""
+    blocks = [f"# Tables of suite {markdown(suite)}"]
+    stores = [name for name in names if TABLES[name].of_stores]
+    for title, own in (("Exported stores", stores), ("Packages and writers", [n for n in names if n not in stores])):
+        first = "What to read first: [store_diagnosis](store_diagnosis.md).\n\n" if "store_diagnosis" in own else ""
+        lines = "\n".join(f"- [{name}]({name}.md): {markdown(_shows(name))}" for name in own)
+        blocks += [f"## {title}\n\n{first}{lines}"] if own else []
+    return "\n\n".join([*blocks, "Each page stands beside its numbers as computed (`.csv`)."]) + "\n"
+
+
+def _shows(name: str) -> str:
+    """The first paragraph of a table's docstring, on one line."""
+    return " ".join(inspect.getdoc(TABLES[name].function).split("\n\n")[0].split())
 
 
 def to_csv(document: Document) -> str:
