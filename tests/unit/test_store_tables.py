@@ -358,6 +358,7 @@ def test_budgets_of_the_figure_do_not_run_into_each_other(stores, budgets):
     figure = draw(Results(shown.info, {**shown.frames, "store_summary": wide}), "store_diagnostic", "talks")
     figure.canvas.draw()
     assert figure.get_figwidth() < 8 and len(figure.axes) == stores
+    assert ("Some budgets have no room for a label" in shown_note(figure)) == (budgets > 2)
     for ax in figure.axes:
         boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
         assert len(boxes) > 1 and all(a.x1 < b.x0 for a, b in pairwise(boxes))

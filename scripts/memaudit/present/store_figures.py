@@ -40,7 +40,7 @@ def store_diagnostic(results: Results, suite: str):
     width = min(max(_LEAST, _BARS * most + 0.3), _WIDEST)
     rows, columns = grid(len(parts), 1 if apart else min(3, int(_PAGE / width)))
     fig, axes = style.new_figure(max(width * columns + 0.5, 4.2), 2.15 * rows + 1.4, rows, columns, sharey=not apart)
-    ratios = {_ratio_of(part) for _, part in parts}
+    ratios, unlabelled = {_ratio_of(part) for _, part in parts}, False
     for i, (ax, (store, part)) in enumerate(zip(panels_of(axes, len(parts)), parts, strict=True)):
         kept = told[(told["store"] == store.name) & told["diagnosed"]]["rule"]
         # Where no rule was kept by that a system follows, the whole store is what there is.
@@ -57,7 +57,7 @@ def store_diagnostic(results: Results, suite: str):
         fewest = part[part["rule"].isin([_UPPER, rule])].groupby("budget")[counted].min()
         most = part["examples"].max()
         few = {b: f"\nn = {n:,}" for b, n in fewest.items() if n < most}
-        _label_budgets(ax, [f"{b}{few.get(b, '')}" for b in budgets], width)
+        unlabelled |= _label_budgets(ax, [f"{b}{few.get(b, '')}" for b in budgets], width)
         ax.set_xlim(-0.6, len(budgets) - 0.4)
         ax.set_ylim(0, 1.04)
         ax.grid(axis="y")
@@ -84,6 +84,7 @@ def store_diagnostic(results: Results, suite: str):
         f"interval of the mean (of {MIN_EXAMPLES} examples or more). No ratio: the optimum is 0 in all examples, or "
         "not proven; n below a budget: fewer have a ratio.",
         *(text for ratio, text in _DENOMINATORS.items() if ratio in ratios),
+        *(["Some budgets have no room for a label, or their n; table external_denominators has all."] * unlabelled),
         *filter(None, [_costs(results, suite), demonstrations(results, suite), judgements(results, suite)]),
     ])  # fmt: skip
     return fig
@@ -100,11 +101,12 @@ def _ratio_of(part: pd.DataFrame) -> str:
     return "joint_ratio" if part["joint_ratio"].notna().any() else "union_ratio"
 
 
-def _label_budgets(ax, labels: Sequence[str], inches: float) -> None:
-    """Ticks at all budgets, with as many labels as the panel has room for side by side."""
+def _label_budgets(ax, labels: Sequence[str], inches: float) -> bool:
+    """Ticks at all budgets, with as many labels as the panel has room for side by side; whether some have none."""
     letters = max(len(line) for label in labels for line in label.split("\n"))
     step = math.ceil(len(labels) * (0.075 * letters + 0.06) / inches)
     ax.set_xticks(range(len(labels)), [label if i % step == 0 else "" for i, label in enumerate(labels)])
+    return step > 1
 
 
 def _without_height(ax, x: Sequence[float], ratios: pd.Series) -> None:
