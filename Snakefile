@@ -18,3 +18,8 @@ rule all:
     default_target: True
     input:
         everything(),
+
+
+onsuccess:
+    for line in first_pages():
+        print(line, file=sys.stderr)

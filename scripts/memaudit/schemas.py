@@ -805,8 +805,10 @@ STORE_SELECTIONS = _table(
     },
 )
 # Losses against the optimum of the union (stores/union.py, `losses`), all / scale: optimum O, whole Y, upper U,
-# selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported (it may be negative
-# where the optimum gives up one of them for something worth more). Rows where O and U are proven.
+# selected S; *_invalidation: the part of a loss in invalidation units, by the selections reported: 0 where these units
+# gain, and at most the loss, which is less where other units gain in exchange. fits: whether all that
+# may be kept at once of the store, k views of each memory, is within the budget whatever is chosen: a loss to size is
+# then one of views. Rows where O and U are proven.
 _LOSSES = ("missing", "size", "selection")
 STORE_LOSSES = _table(
     "store_losses",
@@ -819,6 +821,7 @@ STORE_LOSSES = _table(
         "rule": _str,
         "labels": _str,
         "scale": _int,
+        "fits": _bool,
         **dict.fromkeys(("optimum_int", "whole_int", "upper_int", "selected_int"), _int),
         **dict.fromkeys(_LOSSES, _float),
         **{f"{name}_invalidation": _float for name in _LOSSES},
@@ -826,8 +829,9 @@ STORE_LOSSES = _table(
 )
 # Units of which the selection holds less than the optimum of the union, where that is worth more (gap: by how much, in
 # this example). lost: the difference in F; missing, size, selection: the part of it in each loss, which is negative
-# where a step gives the unit back; kept_instead: candidates of the optimum that cover the unit, with type, cost and the
-# beginning of the text; store_best: the memory of the store that covers it most, with its coverage, cost and text.
+# where a step gives the unit back; kept_instead: candidates of the optimum that cover the unit, a line each, with type,
+# cost and text (whole, on one line); store_best: the memory of the store that covers it most, with coverage, cost and
+# text.
 _LOST = {
     "package_id": _str,
     **_SETTING,
@@ -946,6 +950,7 @@ STORE_DIAGNOSIS = _table(
         "tied": _str,
         "verdict": _str,
         "rival": _str,
+        "of_views": _bool,
         "verdict_text": _str,
         **{f"{name}_advice": _str for name in _LOSSES},
     },
@@ -960,6 +965,7 @@ STORE_DIAGNOSIS = _table(
         **dict.fromkeys(("mean_opt", "mean_whole", "mean_upper", "mean_selected", "mean_gap"), _float),
         **{f"mean_{name}{part}": _float for name in _LOSSES for part in ("", "_low", "_high")},
         **{f"mean_{name}_invalidation": _float for name in _LOSSES},
+        **{f"mean_{name}_fitting": _float for name in ("size", "selection")},
     },
 )
 # What to change first, by ranges of the budgets that were scored: one row a range in which the diagnosed rule (`rule`)
@@ -976,6 +982,7 @@ STORE_RANGES = _table(
         "last_budget": _int,
         "budgets": _int,
         **dict.fromkeys(("rule", "labels", "verdict", "largest", "tied", "rival", "text"), _str),
+        "of_views": _bool,
     },
 )
 # What a store holds: `what` is measured, by `name`; detail: of what the export was told of, where (the example and what

@@ -91,7 +91,7 @@ def test_rows_are_the_pipeline_s(data):
     made, example = score(package, store, [budget], rules), example_of(package, store)
     constants = CONSTANTS | {"suite": "talks", "budget": budget, "budget_spec": str(budget)}
     optima = optima_of(package, store, budget)
-    ledger, again = Ledger(example, optima), {"scores": [], "losses": [], "lost": []}
+    ledger, again = Ledger(example, optima, budget), {"scores": [], "losses": [], "lost": []}
     for rule in rules:
         chosen = (
             prune(rule, rows_of(store), example.problem, budget)
@@ -114,7 +114,7 @@ def scored(budget):
     chosen = prune("recency", rows_of(STORE), example.problem, budget)
     return (
         at | score_row(example, optima, "", "recency", "optimal", chosen),
-        at | Ledger(example, optima).loss_row("recency", chosen),
+        at | Ledger(example, optima, budget).loss_row("recency", chosen),
     )
 
 

@@ -68,6 +68,7 @@ def test_values_and_losses_are_those_of_the_selections(data):
         assert row["gap"] == pytest.approx(sum(losses[name] for name in LOSSES)) and row["gap"] > 0
         # Where an example loses nothing to a cause, none of its units does, nor what is stale among them.
         assert all(row[name] == 0 == losses[f"{name}_invalidation"] for name in LOSSES if losses[name] == 0)
+        assert all(0 <= losses[f"{name}_invalidation"] <= losses[name] for name in LOSSES)
     assert (made.scores.query("rule == 'upper_exact'")["value"] >= made.scores.query("view == ''")["value"].max()).all()
 
 
@@ -123,6 +124,25 @@ def test_an_even_exchange_loses_no_unit():
     assert lost.loc["gone", "kept_instead"] == "c (tombstone, cost 1)"  # without a text
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours", "loss", "stale"),
+    [
+        ({"gone": 1.0, "tea": 0.75}, "new", 0.25, 0.25),  # 0.5 in gone, 0.75 in tea, and new is held in exchange
+        ({"new": 1.0}, "gone", 0.5, 0.0),
+        ({"gone": 1.0, "tea": 1.0, "new": 0.5}, "new", 1.0, 0.5),
+    ],
+)
+def test_the_stale_part_of_a_loss_is_at_most_the_loss(theirs, ours, loss, stale):
+    cells = {("c", unit): value for unit, value in theirs.items()}
+    package = build("talks", "q", "d", None, [Candidate("c", "g", "compound_update", 3, 0)], UNITS, cells, [])
+    (row,) = (
+        score(package, of_texts(["it is blue"], [[ours]]), [3], ["recency"])
+        .losses.query("rule == 'recency'")
+        .to_dict("records")
+    )
+    assert (row["missing"], row["missing_invalidation"]) == (loss, stale)
+
+
 def test_the_optimum_that_is_told_of_is_the_stores_own_where_that_is_one():
     store = of_texts(["tea at four", "nothing of use"], [["tea"], []])
     made = score(PACKAGE, store, [3])
@@ -131,15 +151,20 @@ def test_the_optimum_that_is_told_of_is_the_stores_own_where_that_is_one():
     assert lost["store_best"] == 'store:s::m1 (coverage 1, cost 3) "tea at four"'
 
 
-def test_texts_are_cut_and_a_judge_s_word_is_called_so():
+def test_texts_are_whole_on_one_line_and_a_judge_s_word_is_called_so():
     text = "tea at\nfour " + "and more " * 20
     store = of_texts([text], [["tea"]])
     package = build("talks", "q", "d", None, [Candidate("d", "h", "fact", 3, 1)], UNITS, {("d", "tea"): 1.0}, [])
     cases, at = [case(union(package, [store], words), package, store, words)], {9: solved(package, store, 9)}
     made = score_store(cases, ["recency"], at, CONSTANTS, {9: "9"}, CAP1, "proxy")
-    shown = made.lost.iloc[0]["store_best"]
-    assert shown.startswith('store:s::m1 (judged 1, cost 43) "tea at four and more') and shown.endswith('..."')
-    assert len(shown.partition('"')[2]) == 81
+    assert made.lost.iloc[0]["store_best"] == f'store:s::m1 (judged 1, cost 43) "tea at four{" and more" * 20}"'
+
+
+def test_what_the_optimum_keeps_has_a_line_a_candidate():
+    cells = {("c", "tea"): 0.5, ("d", "tea"): 0.5}
+    candidates = [Candidate("c", "g", "fact", 1, 0, "half\nof it"), Candidate("d", "h", "fact", 1, 1)]
+    made = score(build("talks", "q", "d", None, candidates, UNITS, cells, []), of_texts(["no"], [[]]), [2], ["recency"])
+    assert made.lost.iloc[0]["kept_instead"].split("\n") == ['c (fact, cost 1) "half of it"', "d (fact, cost 1)"]
 
 
 def test_views_are_also_scored_alone_but_for_the_exact_subset():
@@ -267,6 +292,73 @@ def test_equal_losses_are_told_together():
     assert "the store loses most to size and selection equally, by its labels" in row["verdict_text"]
 
 
+TWO_VIEWS = Labelled(
+    Store("s", "amem", "q", (memory("m", "it is blue now", view="full"), memory("m", "it is blue", view="metadata"))),
+    {("m", "full"): {"new": 0.5}, ("m", "metadata"): {"new": 0.5}},
+)
+NEW = build("talks", "q", "d", None, [Candidate("d", "h", "fact", 1, 1)], UNITS, {("d", "new"): 1.0}, [])
+
+
+def again_of(made, told):
+    """What the second computation says of scored rows; its sentences and numbers are those told."""
+    again = diagnosis_rows(made.scores.to_dict("records"), made.losses.to_dict("records"), PLAN)
+    close = {c for c in told if c.startswith("mean_")}
+    assert list(row_faults(to_table("store_diagnosis", told), again, TABLES["store_diagnosis"].key, close)) == []
+    assert list(advice_faults(told.to_dict("records"), again)) == []
+    return again
+
+
+def test_what_is_lost_to_views_is_not_called_size():
+    """Both views together cover new; one of them may be kept, and the dearer costs 4."""
+    made = score(NEW, TWO_VIEWS, [2, 3, 4])
+    told = diagnosis(made.losses, made.scores, Declared("words"))
+    rows, again = told.set_index("budget"), again_of(made, told)
+    assert rows["mean_size"].to_dict() == {2: 1.0, 3: 0.5, 4: 0.5} and set(rows["largest"]) == {"size"}
+    assert rows["of_views"].to_dict() == {2: False, 3: False, 4: True}
+    assert rows.loc[4, "size_advice"] == (
+        "0.500 of 1.000 (50 %) is reached by the whole store with all views of its memories, but not with k = 1 of "
+        "each, though these fit within 4: say in one view of a memory what the others say."
+    )
+    assert (
+        "the store loses most to views (of a memory at most k are kept), by its labels" in rows.loc[4, "verdict_text"]
+    )
+    assert rows.loc[2, "size_advice"].endswith(
+        "by no part of it within 2: write shorter memories, or split long ones by fact."
+    )
+    texts = first_to_change(told, made.scores)["text"].tolist()
+    assert texts == ["at 2 to 3: size (write shorter memories)", "at 4: views (say in one view what the others say)"]
+    assert [row["text"] for row in range_rows(again, made.scores.to_dict("records"))] == texts
+
+
+def test_of_a_loss_to_size_the_part_that_is_of_views_is_told():
+    made = score(NEW, TWO_VIEWS, [4])
+    losses = pd.concat([made.losses, made.losses.assign(package_id="r", fits=False)], ignore_index=True)
+    scores = pd.concat([made.scores, made.scores.assign(package_id="r")], ignore_index=True)
+    both = replace(made, losses=losses, scores=scores)
+    told = diagnosis(both.losses, both.scores, Declared("words"))
+    (row,) = told.to_dict("records")
+    again_of(both, told)
+    assert (row["mean_size"], row["mean_size_fitting"], row["of_views"]) == (0.5, 0.25, False)
+    assert row["size_advice"].endswith(
+        "within 4; 0.250 of it where all fits, but not all views may be kept: write shorter memories, or split long "
+        "ones by fact; say in one view of a memory what the others say."
+    )
+
+
+def test_where_all_fits_no_other_order_is_advised():
+    """Newest first keeps the cheaper view, which says nothing, of a memory of which either would fit."""
+    store = replace(TWO_VIEWS, coverage={("m", "full"): {"new": 1.0}})
+    made = score(NEW, store, [3, 4])
+    told = diagnosis(made.losses, made.scores, Declared("words"))
+    rows = told.set_index("budget")
+    again_of(made, told)
+    assert rows.loc[4, "mean_selection"] == 1.0 == rows.loc[4, "mean_selection_fitting"]
+    assert rows.loc[4, "selection_advice"] == (
+        "1.000 of 1.000 (100 %) fits within 4, as all else, and is not kept by newest first: keep every memory, of "
+        "several views the one that says most."
+    )
+
+
 def test_nothing_lost_is_told_as_such():
     row = told_of(of_texts(["it is"], [["new"]]), 3, ["recency"]).loc["recency"]
     assert (row["largest"], row["tied"]) == ("nothing", "")
@@ -392,7 +484,7 @@ def ranges(verdicts, scored=None):
     """Rows of store_ranges: budget -> (verdict, largest, tied, rival) by newest first; `scored`: budgets, more."""
     scores = pd.DataFrame([SETTING | {"budget": b} for b in scored or verdicts])
     rows = [
-        SETTING | {"budget": b, "rule": rule, "labels": "labels", "diagnosed": rule == "recency"}
+        SETTING | {"budget": b, "rule": rule, "labels": "labels", "diagnosed": rule == "recency", "of_views": False}
         | dict(zip(("verdict", "largest", "tied", "rival"), told, strict=True))
         for b, one in verdicts.items()
         for rule, told in (("recency", one), ("salience", ("size", "size", "", "")))
@@ -552,9 +644,29 @@ def test_anatomy_counts_what_the_store_holds():
     made = anatomy("talks", "s", {"q": STORE}, none, {"words": words}, {"words": [3]}, {"q": ["gone"]})
     to_table("store_anatomy", made)
     found = made.set_index(["what", "name"])["value"]
-    assert found["memories", "in all"] == 2 and found["share of memories that fit", "B = 3"] == 0.5
+    assert (
+        found["memories", "in all"] == 2 == found["texts", "in all"]
+        and found["share of memories that fit", "B = 3"] == 0.5
+    )
     assert found["validity coverage", "invalidation units"] == 1
     assert found["validity coverage", "covered by the whole store"] == 0
+
+
+def test_anatomy_counts_a_memory_in_two_views_once():
+    """Its texts cost 4 and 3: within 3 the store can be kept whole, as `full_store` does."""
+    none = pd.DataFrame(columns=["instance_id", "what", "name", "count", "detail"])
+    own, budgets = {"q": TWO_VIEWS}, {"words": [2, 3]}
+    made = anatomy("talks", "s", own, none, {"words": words}, budgets, {"q": []})
+    found = made.set_index(["what", "name"])["value"]
+    assert (found["memories", "in all"], found["memories per example", "mean"], found["texts", "in all"]) == (1, 1, 2)
+    assert (found["view", "full"], found["cost of a text", "mean"]) == (1, 3.5)
+    for what in ("share of memories that fit", "share of stores that fit"):
+        assert [found[what, f"B = {b}"] for b in (2, 3)] == [0, 1]
+    scored = score(EMPTY, TWO_VIEWS, [3], ["full_store", "upper_exact"]).scores.set_index(["view", "rule"])
+    assert scored.loc[("", "full_store"), ["n_selected", "n_memories"]].tolist() == [1, 1]
+    again = anatomy_rows({"q": rows_of(TWO_VIEWS)}, [], {"q": {}}, {"q": []}, budgets, PLAN)
+    rows = [row | {"suite": "talks", "store": "s"} for row in again]
+    assert list(row_faults(to_table("store_anatomy", made), rows, TABLES["store_anatomy"].key)) == []
 
 
 def test_anatomy_says_where_an_export_is_odd():

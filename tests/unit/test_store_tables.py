@@ -1,6 +1,7 @@
 """Tables and the figure of exported stores, on an invented store that is scored here."""
 
 import re
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ from store_cases import CONSTANTS
 from memaudit.present.figures_io import draw
 from memaudit.present.registry import TABLES
 from memaudit.present.results import NothingToShow, Results, RunInfo, Setting, StoreInfo, SuiteInfo
-from memaudit.present.tables_io import make, to_markdown
+from memaudit.present.tables_io import make, to_index, to_markdown
 from memaudit.present.wanted import wanted_figures, wanted_tables
 from memaudit.schemas import STORE_TABLES
 from memaudit.stores.judge_io import judge_named
@@ -154,6 +155,48 @@ def test_what_is_odd_in_an_export_stands_under_its_diagnosis_once():
     assert "nothing odd" in changes[2].set_index("Loss").loc["Export", "Change"]
 
 
+def lost_units(frame, budgets):
+    """Sections of the lost units of zeta, of rows of store_most_lost, where these budgets were scored."""
+    summary = SHOWN.frames["store_summary"]
+    scored = pd.concat([summary.assign(budget=b) for b in budgets])
+    info = results(StoreInfo("zeta")).info
+    shown = Results(info, {**SHOWN.frames, "store_summary": scored, "store_most_lost": frame})
+    return make(shown, "store_lost_units", "talks").sections
+
+
+def test_lost_units_that_are_the_same_at_neighbouring_budgets_are_listed_once():
+    frame = SHOWN.frames["store_most_lost"].query("store == 'zeta' and budget == 8")
+    same = pd.concat([frame.assign(budget=b) for b in (8, 16, 32, 128)] + [frame.assign(budget=256, lost=0.25)])
+    # Nothing is lost at 64, which was scored: 128 is no neighbour of 32.
+    headings = [section.heading.split(", ")[-2] for section in lost_units(same, [8, 16, 32, 64, 128, 256])]
+    assert headings == ["B = 8 to 32 (3 budgets)", "B = 128", "B = 256"]
+
+
+def test_texts_of_memories_are_cut_at_a_word_and_whole_in_the_data():
+    text = "the user said, twice, that tea is at four " * 5
+    frame = SHOWN.frames["store_most_lost"].query("store == 'zeta' and budget == 8").head(1)
+    kept = f'c (fact, cost 2) "{text.strip()}"\nd (fact, cost 3)'
+    frame = frame.assign(kept_instead=kept, store_best=f'm (coverage 1, cost 9) "{text.strip()}"')
+    (section,) = lost_units(frame, [8])
+    once = "the user said, twice, that tea is at four"
+    cut = f"{once} {once} the user said, twice, that tea is\u2026"
+    assert section.frame["The optimum keeps"].tolist() == [f'c (fact, cost 2) "{cut}"; d (fact, cost 3)']
+    assert section.frame["Best in the store"].tolist() == [f'm (coverage 1, cost 9) "{cut}"']
+    shown = Results(SHOWN.info, {**SHOWN.frames, "store_most_lost": frame})
+    assert make(shown, "store_lost_units", "talks").tidy["kept_instead"].tolist() == [kept]
+
+
+def test_what_memories_say_does_nothing_in_a_page():
+    text = "\x1b[31mred \u202eorder <img src=x> | `code` [here](http://x) *two*"
+    frame = SHOWN.frames["store_most_lost"].assign(store_best=f'm (coverage 1, cost 9) "{text}"', unit_text="a\n| b |")
+    page = to_markdown(
+        make(Results(SHOWN.info, {**SHOWN.frames, "store_most_lost": frame}), "store_lost_units", "talks")
+    )
+    assert not {"\x1b", "\u202e"} & set(page) and "<img" not in page
+    shown = r'"\\u{1b}[31mred \\u{202e}order &lt;img src=x> \| \`code\` [here\](http://x) \*two\*"'
+    assert shown in page and r"a \| b \|" in page
+
+
 def test_intervals_are_shown_of_five_examples_or_more():
     frame = SHOWN.frames["store_summary"]
     told = SHOWN.frames["store_diagnosis"]
@@ -279,6 +322,68 @@ def test_the_figure_tells_no_ratio_from_a_ratio_of_0_and_names_its_costs():
 
 def shown_note(figure):
     return " ".join(figure.legends[0].get_title().get_text().split())
+
+
+def joint(summary, stores):
+    """The summary where these stores have a joint ratio."""
+    values = {"joint_n": summary["n"], "joint_ratio": summary["union_ratio"] / 2}
+    values |= {f"joint_ratio_{end}": summary[f"union_ratio_{end}"] / 2 for end in ("low", "high")}
+    return summary.assign(**{n: v.where(summary["store"].isin(stores), summary[n]) for n, v in values.items()})
+
+
+def test_the_figure_shows_the_joint_ratio_of_compared_stores_and_says_so():
+    shown = results(StoreInfo("zeta"), StoreInfo("eta"))
+    summary = shown.frames["store_summary"]
+    union = draw(shown, "store_diagnostic", "talks")
+    assert union.axes[0].get_ylabel() == "Union ratio, F / OPT of the union"
+    assert "another denominator for every store" in shown_note(union)
+    both = Results(shown.info, {**shown.frames, "store_summary": joint(summary, ["zeta", "eta"])})
+    figure = draw(both, "store_diagnostic", "talks")
+    assert figure.axes[0].get_ylabel() == "Joint ratio, F / OPT of the joint union"
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [0.5, 0.2, 0.0, 0.2]
+    assert "one denominator for all of them" in shown_note(figure) and "another" not in shown_note(figure)
+    mixed = Results(shown.info, {**shown.frames, "store_summary": joint(summary, ["eta"])})
+    axes = draw(mixed, "store_diagnostic", "talks").axes
+    titles = [ax.get_title(loc="left") + ax.get_title() for ax in axes]
+    assert "F / OPT of the union" in titles[0] and "F / OPT of the joint union" in titles[1]
+    assert axes[0].get_ylabel() == "F / OPT (above each panel)"
+
+
+@pytest.mark.parametrize(("stores", "budgets"), [(1, 2), (3, 12), (6, 40)])
+def test_budgets_of_the_figure_do_not_run_into_each_other(stores, budgets):
+    names = tuple(StoreInfo(f"s{i}") for i in range(stores))
+    shown = results(*names)
+    summary = shown.frames["store_summary"].query("budget == 8")
+    wide = pd.concat([summary.assign(budget=1000 + 10 * b) for b in range(budgets)])
+    figure = draw(Results(shown.info, {**shown.frames, "store_summary": wide}), "store_diagnostic", "talks")
+    figure.canvas.draw()
+    assert figure.get_figwidth() < 8 and len(figure.axes) == stores
+    assert ("Some budgets have no room for a label" in shown_note(figure)) == (budgets > 2)
+    for ax in figure.axes:
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+        assert len(boxes) > 1 and all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+def test_an_index_says_which_page_answers_what():
+    index = to_index(["store_diagnosis", "external_denominators", "coverage_audit"], "talks")
+    stores, packages = index.split("## Packages and writers")
+    assert (
+        "- [store_diagnosis](store_diagnosis.md): What a store loses against the optimum of its union, and what"
+        in stores
+    )
+    assert (
+        "What to read first: [store_diagnosis](store_diagnosis.md)." in stores and "external_denominators.md" in stores
+    )
+    assert "[coverage_audit](coverage_audit.md)" in packages and "What to read first" not in packages
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_every_table_says_what_it_shows(name):
+    (line,) = [line for line in to_index([name], "talks").splitlines() if line.startswith(f"- [{name}]")]
+    assert (
+        len(line.partition(": ")[2]) > 20
+        and ("store" in name or name == "external_denominators") == TABLES[name].of_stores
+    )
 
 
 def test_nothing_to_draw_where_no_ratio_is_defined():

@@ -98,7 +98,7 @@ def finished(tmp_path_factory):
         (folder / "guess" / name).write_text(text)
     lines(folder / "tiny.jsonl", [{"instance_id": "q_tea", "id": "t", "text": "tea, tea, tea"}])
     write_config(folder, CONFIG)
-    run(folder)
+    (folder / "console.txt").write_text(run(folder))
     return folder
 
 
@@ -122,6 +122,17 @@ def test_every_table_of_stores_keeps_its_contract(finished):
         "store_compared",
     } <= shown
     assert (finished / "results" / "figures" / "released" / "store_diagnostic.png").exists()
+
+
+def test_the_console_and_an_index_say_where_to_look(finished):
+    page = "results/tables/released/store_diagnosis.md"
+    line = f"memaudit: what the stores of suite released lose, and what to change: see {page}"
+    assert line in (finished / "console.txt").read_text().splitlines()
+    index = finished / "results" / "tables" / "released" / "README.md"
+    pages = {f"({path.name})" for path in index.parent.glob("*.md") if path != index}
+    assert all(page in index.read_text() for page in pages) and len(pages) > 8
+    manifest = json.loads((finished / "results" / "manifest.json").read_text())
+    assert "tables/released/README.md" in json.dumps(manifest)
 
 
 def test_ratios_by_every_denominator(finished):

@@ -12,7 +12,7 @@ warm()  # compiles what is not in the cache yet, with a message; jobs then only 
 
 from memaudit.config_io import check_stores, load_config
 from memaudit.present.frames_io import NATURAL_FRAMES
-from memaudit.present.wanted import figure_files, table_files, wanted_figures, wanted_tables
+from memaudit.present.wanted import figure_files, index_file, table_files, wanted_figures, wanted_tables
 from memaudit.provenance import code_hash
 from memaudit.suites_io import source_files
 from memaudit.synthetic import TEXTS_OURS

@@ -104,6 +104,7 @@ for suite in SUITES:
                 shown_natural(suite),
             output:
                 [f"{OUT}/{f}" for name, s in of_suite(wanted_tables(INFO), suite) for f in table_files(name, s)],
+                f"{OUT}/{index_file(suite)}",
             params:
                 results=OUT,
                 wanted=of_suite(wanted_tables(INFO), suite),
@@ -159,10 +160,19 @@ rule tables_of_run:
         "../../scripts/write_tables.py"
 
 
+def first_pages():
+    """Where to look after a run: a line a suite with stores."""
+    for name, suite in wanted_tables(INFO):
+        page = Path(OUT, "tables", str(suite), "store_diagnosis.md")
+        if name == page.stem and page.exists():
+            yield f"memaudit: what the stores of suite {suite} lose, and what to change: see {page}"
+
+
 def presented():
     """Every table and figure, and the published comparison."""
     shown = [figure_files(*pair) for pair in wanted_figures(INFO)] + [table_files(*pair) for pair in wanted_tables(INFO)]
     files = [f"{OUT}/{f}" for group in shown for f in group]
+    files += [f"{OUT}/{index_file(suite)}" for suite in SUITES if of_suite(wanted_tables(INFO), suite)]
     if CONFIG.published:
         files += [f"{OUT}/published_comparison.{kind}" for kind in ("parquet", "csv", "md")]
     return files

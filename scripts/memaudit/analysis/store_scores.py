@@ -36,8 +36,6 @@ UPPER = "upper_exact"
 # Rules that need something of a store, and the field of a memory that it stands in.
 NEEDS = {"native_order": "native_order", "salience": "salience", "salience_order": "salience"}
 _NUMBERS = ("optimum", "whole", "upper", "selected")
-# Characters of a memory's text where it is named; and whose word `store_best` is, if not the labels'.
-_SHOWN_TEXT = 80
 
 # package id -> (value_int, scale, status); package id -> candidate ids that an optimum keeps.
 Optima = Mapping[str, tuple[int, int, str]]
@@ -137,11 +135,12 @@ def score_store(
     alone = [_scaled(c, saturation) for c in cases]
     word = "coverage" if labels == LABELS else "judged"
     best = [_best_memories(c.stored.package, word) for c in cases]
+    dearest = [_dearest(c.stored.package, int(constants["k"])) for c in cases]
     parts: dict[str, list[pd.DataFrame]] = {"scores": [], "selections": [], "losses": [], "lost": []}
     for budget, spec in budgets.items():
         at = solved[budget]
         upper = [[positions[i][c] for c in at.store_kept.get(p.package_id, ())] for i, p in enumerate(unions)]
-        ledger = _Ledger(cases, instances, positions, at, upper, best)
+        ledger = _Ledger(cases, instances, positions, at, upper, best, [most <= budget for most in dearest])
         for view, rule, chosen in _selections(cases, alone, positions, rules, budget, upper):
             key = {**constants, "budget": budget, "view": view, "rule": rule}
             scores, memories = scorer.rows(
@@ -196,7 +195,7 @@ def _scores(frame: pd.DataFrame, cases: Sequence[Case], view: str, at: Solved, k
     """Columns of table store_scores, of the scorer's rows."""
     columns = ["package_id", "budget_spec", "n_selected", "cost", "value_int", "scale", "value"]
     columns += ["invalidation_covered", "invalidation_mass"]
-    held = [sum(view in (ALL_VIEWS, m.view) for m in c.stored.memories) for c in cases]
+    held = [len({m.memory_id for m in c.stored.memories if view in (ALL_VIEWS, m.view)}) for c in cases]
     frame = frame[columns].assign(n_memories=held, status=_statuses(cases, at, key["rule"]), **key)
     for name in ("package", "union", "joint"):
         optima = getattr(at, name)
@@ -229,8 +228,8 @@ def _ratio(value: Fraction, status: str, optimum: tuple[Fraction, str] | None) -
 class _Ledger:
     """What every case's optimum, whole store and best subset are worth, unit by unit, at one budget."""
 
-    def __init__(self, cases, instances, positions, at: Solved, upper, best):
-        self._cases, self._instances = cases, instances
+    def __init__(self, cases, instances, positions, at: Solved, upper, best, fits: Sequence[bool]):
+        self._cases, self._instances, self._fits = cases, instances, fits
         proven = [UNPROVEN not in (at.union[c.package_id][2], at.store[c.package_id][2]) for c in cases]
         self._cases_proven = [i for i, yes in enumerate(proven) if yes]
         optimum = [[p[i] for i in at.union_kept.get(c.package_id, ())] for c, p in zip(cases, positions, strict=True)]
@@ -265,11 +264,11 @@ class _Ledger:
             numbers = (levels[0], whole, *levels[2:])
             exact = losses(*(Fraction(int(worth.sum()), scaled) for worth in numbers))
             roles = np.array([unit.role == "invalidation" for unit in one.union.units], dtype=bool)
-            row = {"package_id": one.package_id, "scale": scaled}
+            row = {"package_id": one.package_id, "scale": scaled, "fits": self._fits[i]}
             row |= {f"{n}_int": int(worth.sum()) for n, worth in zip(_NUMBERS, numbers, strict=True)}
             for name, (above, below) in zip(LOSSES, pairwise(levels), strict=True):
                 row[name] = float(getattr(exact, name))
-                row[f"{name}_invalidation"] = int((above - below)[roles].sum()) / scaled
+                row[f"{name}_invalidation"] = _stale(above - below, roles) / scaled
             rows.append(row)
         return rows
 
@@ -287,10 +286,23 @@ class _Ledger:
                     "package_id": one.package_id, "unit_id": unit.unit_id, "role": unit.role, "kind": unit.kind,
                     "unit_text": unit.text, "lost": int(levels[0][u] - levels[-1][u]) / scaled, **steps,
                     "gap": gap / scaled,
-                    "kept_instead": "; ".join(kept),
+                    "kept_instead": "\n".join(kept),
                     "store_best": self._best[i].get(unit.unit_id),
                 })  # fmt: skip
         return rows
+
+
+def _dearest(package: Package, k: int) -> int:
+    """What a store costs with the k dearest views of each memory kept: a budget of as much holds nothing back."""
+    v = package.visible  # in a group the cheapest first
+    groups = pairwise(v.group_start.tolist())
+    return sum(int(v.cost[max(start, end - k) : end].sum()) for start, end in groups)
+
+
+def _stale(parts: np.ndarray, invalidation: np.ndarray) -> int:
+    """What of a loss (its parts by unit) is lost in invalidation units: 0 where they gain, and at most the loss, which
+    is less where other units gain in exchange."""
+    return int(np.clip(parts[invalidation].sum(), 0, parts.sum()))
 
 
 def worths(instance: Instance, selection: Sequence[int]) -> np.ndarray:
@@ -313,11 +325,8 @@ def _described(package: Package, i: int) -> str:
 
 
 def _quoted(text: str | None) -> str:
-    """The beginning of a memory's text, on one line; nothing where the text stands elsewhere."""
-    if text is None:
-        return ""
-    line = " ".join(text.split())
-    return f' "{line}"' if len(line) <= _SHOWN_TEXT else f' "{line[: _SHOWN_TEXT - 3]}..."'
+    """A memory's text, whole and on one line; nothing where the text stands elsewhere."""
+    return "" if text is None else f' "{" ".join(text.split())}"'
 
 
 def _best_memories(package: Package, word: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ import pandas as pd
 from ..costs import DECLARED
 from ..stores.judge_verdict import EQUAL, LOSSES, MIN_KAPPA, MIN_SHARE, NO_LOSS, UNDECIDED, largest_losses
 from ..stores.labelled import LABELS
-from ..stores.model import TOMBSTONE
+from ..stores.model import TOMBSTONE, Memory
 from ..stores.pruning import CALLED
 from ..stores.union import Labelled, Losses
 from ..stores.unions import Cost
@@ -129,6 +129,7 @@ def diagnosis(
         exact, n = means[key], len(part)
         found = None if verdicts is None else judged.get(key)
         told = _verdict(exact) if verdicts is None else _judged_verdict(found, n)
+        told["of_views"] = 0 < exact["mean_size"] == exact["mean_size_fitting"]
         if not exact["mean_opt"]:
             told |= {"verdict": UNDEFINED}
         rival = _rival(found, exact) if told["verdict"] == UNDECIDED else _NO_RIVAL
@@ -137,9 +138,8 @@ def diagnosis(
         for name in LOSSES:
             _, low, high = mean_interval(part[name].to_numpy(float), resamples, seed)
             numbers |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
-        numbers |= {f"mean_{name}_invalidation": mean(part[f"{name}_invalidation"].to_numpy(float)) for name in LOSSES}
         rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
-        advice = _advice(numbers, named["budget"], named["rule"], rules, store.labels)
+        advice = _advice(exact, named, rules, store.labels)
         rows.append({
             **named, "memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels,
             "diagnosed": named["rule"] == shown, "n": n, "unproven_n": examples - n, **numbers, **told,
@@ -158,6 +158,7 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, Fraction]:
 
     optimum, whole, upper, selected = (exact(part[f"{n}_int"]) for n in ("optimum", "whole", "upper", "selected"))
     reached = exact(part[["optimum_int", "whole_int"]].min(axis=1))
+    fits = part["fits"].astype(bool)
     return {
         "mean_opt": optimum,
         "mean_whole": whole,
@@ -167,7 +168,17 @@ def _mean_losses(part: pd.DataFrame) -> dict[str, Fraction]:
         "mean_missing": optimum - reached,
         "mean_size": reached - upper,
         "mean_selection": upper - selected,
+        # Of these, what is lost in examples of which all that may be kept at once fits.
+        "mean_size_fitting": exact((part[["optimum_int", "whole_int"]].min(axis=1) - part["upper_int"]).where(fits, 0)),
+        "mean_selection_fitting": exact((part["upper_int"] - part["selected_int"]).where(fits, 0)),
+        **{f"mean_{name}_invalidation": _exact_mean(part, f"{name}_invalidation") for name in LOSSES},
     }
+
+
+def _exact_mean(part: pd.DataFrame, column: str) -> Fraction:
+    """Mean of a column of whole parts of `scale` that are held as floats: exact, so that no part passes its loss."""
+    own = (Fraction(round(v * s), s) for v, s in zip(part[column], map(int, part["scale"]), strict=True))
+    return sum(own, Fraction(0)) / len(part)
 
 
 # How sure the verdict on a judged store is.
@@ -220,11 +231,22 @@ def _rival(found: Mapping[str, object], exact: Mapping[str, Fraction]) -> Rival:
     return Rival(name, "") if counts[name] else _NO_RIVAL
 
 
-_CAUSES = {"missing": "extraction (missing)", "size": "size", "selection": "selection", NO_LOSS: "no loss"}
+# The loss to size of a store that fits (`of_views`): the whole store counts all views of a memory, a selection has k.
+VIEWS = "views"
+_CAUSES = {
+    "missing": "extraction (missing)", "size": "size", "selection": "selection", NO_LOSS: "no loss",
+    VIEWS: "views (of a memory at most k are kept)",
+}  # fmt: skip
+
+
+def called(name: str, told: Mapping[str, object]) -> str:
+    """What a loss is called of a row in schema STORE_DIAGNOSIS or STORE_RANGES: `size` is VIEWS where budgets have no
+    part in it."""
+    return VIEWS if name == "size" and told["of_views"] else name
 
 
 def _causes(told: Mapping[str, object]) -> str:
-    names = [_CAUSES[name] for name in _judged_causes(told)]
+    names = [_CAUSES[called(name, told)] for name in _judged_causes(told)]
     return names[0] if len(names) == 1 else f"{_and(names)} equally"
 
 
@@ -254,7 +276,7 @@ def _verdict_text(told: Mapping[str, object], rival: Rival, named: Mapping[str, 
         return f"K{lost}. {_reach(n, labels)}"
     if told["verdict"] != UNDECIDED:
         return f"K{lost}: {_sureness(told)}. {_reach(n, labels)}"
-    between = [_CAUSES[name] for name in undecided_between(told)]
+    between = [_CAUSES[called(name, told)] for name in undecided_between(told)]
     head = f"Undecided between {_and(between)}" if len(between) > 1 else "Undecided"
     lean = f"; {rival.lean}" if rival.lean else ""
     return f"{head}: k{lost}: {_sureness(told)}{lean}. {_reach(n, labels)}"
@@ -300,12 +322,15 @@ _RANKING = {
 
 
 def _advice(
-    numbers: Mapping[str, float], budget: int, rule: str, selection: Mapping[str, Fraction], labels: str
+    exact: Mapping[str, Fraction], named: Mapping[str, object], selection: Mapping[str, Fraction], labels: str
 ) -> dict[str, str]:
     """A sentence a loss: how much it is, and what to change; whose word it is where that is not labels'.
 
-    selection: rule -> mean selection loss at the same budget, of every rule that a system could follow.
+    exact: the mean losses; named: budget, rule and k; selection: rule -> mean selection loss at the same budget, of
+    every rule that a system could follow.
     """
+    numbers = {name: float(value) for name, value in exact.items()}
+    budget, rule = named["budget"], named["rule"]
     missing, size, kept = (numbers[f"mean_{name}"] for name in LOSSES)
     optimum = numbers["mean_opt"]
     told = {
@@ -321,14 +346,32 @@ def _advice(
         told["missing"] = f"even the whole store, without a budget, is worth {much}{_stale(numbers, 'missing')}: {fix}."
     if size:
         much = f"{size:.3f} of {optimum:.3f} ({_share(size, optimum)}) is reached by the whole store"
-        where = f"but by no part of it within {budget}{_stale(numbers, 'size')}"
-        told["size"] = f"{much}, {where}: write shorter memories, or split long ones by fact."
+        told["size"] = f"{much}{_size_advice(exact, numbers, named)}."
     if kept:
+        fits = exact["mean_selection"] == exact["mean_selection_fitting"]
         much = f"{kept:.3f} of {optimum:.3f} ({_share(kept, optimum)}) fits within {budget}"
+        much += ", as all else," if fits else ""
         where = f"and is not kept by {CALLED[rule]}{_stale(numbers, 'selection')}"
-        told["selection"] = f"{much} {where}: {_better(rule, selection)}."
+        told["selection"] = f"{much} {where}: {_better(rule, selection, fits)}."
     judged = "" if labels == LABELS else f"By the {labels}: "
     return {name: f"{judged}{text}" if judged else text[0].upper() + text[1:] for name, text in told.items()}
+
+
+def _size_advice(exact: Mapping[str, Fraction], numbers: Mapping[str, float], named: Mapping[str, object]) -> str:
+    """Why a selection does not reach what the whole store does, and what to change: too long, or in several views."""
+    budget, stale = named["budget"], _stale(numbers, "size")
+    if exact["mean_size"] == exact["mean_size_fitting"]:
+        why = f"with all views of its memories, but not with k = {named['k']} of each, though these fit within {budget}"
+        return f" {why}{stale}: {_ONE_VIEW}"
+    fitting = numbers["mean_size_fitting"]
+    part = f"; {fitting:.3f} of it where all fits, but not all views may be kept" if fitting else ""
+    also = f"; {_ONE_VIEW}" if fitting else ""
+    return (
+        f", but by no part of it within {budget}{stale}{part}: write shorter memories, or split long ones by fact{also}"
+    )
+
+
+_ONE_VIEW = "say in one view of a memory what the others say"
 
 
 def _share(loss: float, optimum: float) -> str:
@@ -340,12 +383,13 @@ def _stale(numbers: Mapping[str, float], name: str) -> str:
     return f", {part:.3f} of it in units that say what no longer holds" if part > 0 else ""
 
 
-def _better(rule: str, selection: Mapping[str, Fraction]) -> str:
-    """The rule that loses less, where there is one (of equal ones the first of DEPLOYABLE); else what to rank by."""
+def _better(rule: str, selection: Mapping[str, Fraction], fits: bool) -> str:
+    """The rule that loses less, where there is one (of equal ones the first of DEPLOYABLE); else what to rank by, or,
+    where all fits, that an order is not what is wrong."""
     best = min(selection, key=selection.__getitem__)
     if selection[best] < selection[rule]:
         return f"keep by {CALLED[best]}, which loses {float(selection[best]):.3f} here"
-    return _RANKING[rule]
+    return "keep every memory, of several views the one that says most" if fits else _RANKING[rule]
 
 
 # What to change first where a loss is the largest; the sentences by budget say more.
@@ -353,6 +397,7 @@ _FIRST = {
     "missing": "write what the lost units say",
     "size": "write shorter memories",
     "selection": "choose better what is kept",
+    VIEWS: "say in one view what the others say",
 }
 
 
@@ -368,23 +413,25 @@ def first_to_change(told: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         for verdict, run in groupby(scored[key], lambda b, own=own: b in own and _verdict_of(own[b])):
             if verdict:
                 budgets = list(run)
-                named = {
-                    name: own[budgets[0]][name] for name in ("rule", "labels", "verdict", "largest", "tied", "rival")
-                }
+                named = {name: own[budgets[0]][name] for name in ("rule", "labels", *_SAME)}
                 ends = {"first_budget": budgets[0], "last_budget": budgets[-1], "budgets": len(budgets)}
                 text = f"{budget_range(budgets, scored[key])}: {_first_text(named)}"
                 rows.append({**dict(zip(_SETTING, key, strict=True)), **ends, **named, "text": text})
     return pd.DataFrame(rows)
 
 
+# Where one of these changes a range of budgets ends.
+_SAME = ("verdict", "largest", "tied", "rival", "of_views")
+
+
 def _verdict_of(row: Mapping[str, object]) -> tuple[object, ...]:
-    return row["verdict"], row["largest"], row["tied"], row["rival"]
+    return tuple(row[name] for name in _SAME)
 
 
 def _first_text(told: Mapping[str, object]) -> str:
-    causes = _judged_causes(told)
+    causes = [called(name, told) for name in _judged_causes(told)]
     if told["verdict"] == UNDECIDED:
-        between = ["no loss" if name == NO_LOSS else name for name in undecided_between(told)]
+        between = ["no loss" if name == NO_LOSS else called(name, told) for name in undecided_between(told)]
         return f"undecided between {_and(between)}" if len(between) > 1 else f"undecided ({between[0]} as judged)"
     if told["verdict"] == UNDEFINED:
         return "nothing can be kept (the optimum is 0)"
@@ -455,7 +502,8 @@ def anatomy(
         own = {"suite": suite, "store": store, "labels": labels, "cost_model": cost_model}
         rows.append({**own, "what": what, "name": name, "value": value, "detail": detail})
 
-    sizes = [len(one.store.memories) for one in stores.values()]
+    held = {i: _by_memory(one.store.memories) for i, one in stores.items()}
+    sizes = [len(own) for own in held.values()]
     memories = [memory for one in stores.values() for memory in one.store.memories]
     for name, value in _spread(sizes):
         add("memories per example", name, value)
@@ -468,8 +516,10 @@ def anatomy(
             add({"count": "rows", "package": "examples"}.get(what, what), name, own["count"].sum(), detail=detail)
     for name in sorted(set(ingest[ingest["what"] == "format"]["name"])):
         add("format", name, 1)
-    add("memories", "in all", len(memories))
-    add("memories", "tombstones", sum(m.representation_type == TOMBSTONE for m in memories))
+    add("memories", "in all", sum(sizes))
+    kinds = [{text.representation_type for text in texts} for own in held.values() for texts in own.values()]
+    add("memories", "tombstones", sum(TOMBSTONE in kind for kind in kinds))
+    add("texts", "in all", len(memories))
     for name, count in pd.Series([m.representation_type for m in memories], dtype=str).value_counts(sort=False).items():
         add("representation", name, count)
     for name, count in pd.Series([m.view for m in memories if m.view], dtype=str).value_counts(sort=False).items():
@@ -479,14 +529,33 @@ def anatomy(
     for cost_model, cost in costs.items():
         amounts = [cost(memory.whole_size) for memory in memories]
         for name, value in _spread(amounts):
-            add("cost of a memory", name, value, cost_model)
+            add("cost of a text", name, value, cost_model)
+        cheapest = [min(cost(text.whole_size) for text in own) for one in held.values() for own in one.values()]
+        kept = [_kept_at_once(one.store.memories, cost) for one in stores.values()]
         for budget in sorted(set(budgets[cost_model])):
-            if amounts:
-                share = sum(amount <= budget for amount in amounts) / len(amounts)
+            if cheapest:
+                share = sum(amount <= budget for amount in cheapest) / len(cheapest)
                 add("share of memories that fit", f"B = {budget}", share, cost_model)
-            whole = [sum(cost(m.whole_size) for m in one.store.memories) <= budget for one in stores.values()]
-            add("share of stores that fit", f"B = {budget}", sum(whole) / len(whole), cost_model)
+            share = sum(amount <= budget for amount in kept) / len(kept)
+            add("share of stores that fit", f"B = {budget}", share, cost_model)
     return pd.DataFrame(rows)
+
+
+def _by_memory(memories: Sequence[Memory]) -> dict[str, list[Memory]]:
+    """Memory id -> its texts: one, or one a view."""
+    found: dict[str, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        found[memory.memory_id].append(memory)
+    return found
+
+
+def _kept_at_once(memories: Sequence[Memory], cost: Cost) -> int:
+    """What rule `full_store` pays for all of a store: of each group, which views share, the cheapest text."""
+    least: dict[str, int] = {}
+    for memory in memories:
+        own = cost(memory.whole_size)
+        least[memory.group] = min(own, least.get(memory.group, own))
+    return sum(least.values())
 
 
 # Counts of table ingest, and what it tells of an export, each time with where.

@@ -3,6 +3,7 @@ store_lost_units (protocol, "Optimum and ratios": O, Y, U, S; unit by unit as do
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +16,6 @@ from .scored import Measured
 
 LOSSES = ("missing", "size", "selection")
 LIMIT = "limit"
-# Characters of a text where its memory is named.
-_TEXT = 80
 DENOMINATORS = ("package", "union", "joint")
 
 
@@ -68,11 +67,9 @@ class Example:
         }
 
     def quoted(self, candidate_id: str) -> str:
-        """What follows a candidate's name: its text on one line, at most _TEXT characters of it."""
-        if self.texts[candidate_id] is None:
-            return ""
-        text = " ".join(self.texts[candidate_id].split())
-        return ' "' + (text if len(text) <= _TEXT else text[: _TEXT - 3] + "...") + '"'
+        """What follows a candidate's name: its text on one line."""
+        text = self.texts[candidate_id]
+        return "" if text is None else ' "' + " ".join(text.split()) + '"'
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def score_row(example: Example, optima: Optima, view: str, rule: str, status: st
         "view": view,
         "rule": rule,
         "status": status,
-        "n_memories": sum(view in ("", memory.view) for memory in example.memories),
+        "n_memories": len({memory.memory_id for memory in example.memories if view in ("", memory.view)}),
         "n_selected": len(chosen),
         "cost": worth.named["cost"],
         "value_int": worth.value * scale,
@@ -120,11 +117,16 @@ def score_row(example: Example, optima: Optima, view: str, rule: str, status: st
 class Ledger:
     """Losses of one example at one budget, unit by unit."""
 
-    def __init__(self, example: Example, optima: Optima):
+    def __init__(self, example: Example, optima: Optima, budget: int):
         self._example, self._optima, problem = example, optima, example.problem
         self._kept = sorted(problem.position[c] for c in optima.union.kept)
         upper = [problem.position[c] for c in optima.store.kept]
         whole = [problem.position[memory.candidate_id] for memory in example.memories]
+        costs: dict[str, list[int]] = defaultdict(list)
+        for memory, at in zip(example.memories, whole, strict=True):
+            costs[memory.group].append(problem.costs[at])
+        # Whatever is kept of the store, k views of a memory at most, is within the budget.
+        self._fits = sum(sum(sorted(own, reverse=True)[: problem.k]) for own in costs.values()) <= budget
         self._optimum, self._whole, self._upper = (self._worths(x) for x in (self._kept, whole, upper))
         if sum(self._upper) == sum(self._optimum):  # an equal optimum: the one that the store has is told of
             self._kept = sorted(upper)
@@ -140,13 +142,14 @@ class Ledger:
     def loss_row(self, rule: str, chosen: tuple[int, ...]) -> dict[str, Any]:
         """The columns of a row of store_losses that are no constants."""
         selected, scale = self._worths(chosen), self._optima.union.scale
-        row = {"package_id": self._example.package_id, "rule": rule, "scale": scale}
+        row = {"package_id": self._example.package_id, "rule": rule, "scale": scale, "fits": self._fits}
         numbers = (("optimum", self._optimum), ("whole", self._whole), ("upper", self._upper), ("selected", selected))
         row |= {f"{name}_int": sum(worths) * scale for name, worths in numbers}
         stale = [i for i, u in enumerate(self._example.unit_ids) if self._example.units[u].role == "invalidation"]
         for name, parts in self._parts(selected).items():
             row[name] = float(sum(parts))
-            row[f"{name}_invalidation"] = float(sum((parts[i] for i in stale), Fraction(0)))
+            lost = sum((parts[i] for i in stale), Fraction(0))  # less what other units gain, more than they lose
+            row[f"{name}_invalidation"] = float(min(max(lost, Fraction(0)), sum(parts)))
         return row
 
     def _parts(self, selected: Sequence[Fraction]) -> dict[str, list[Fraction]]:
@@ -190,4 +193,4 @@ class Ledger:
         problem, types = self._example.problem, self._example.measured.types
         ids = sorted(problem.candidate_ids[at] for at in self._kept if unit in problem.coverage[at])
         costs = problem.costs
-        return "; ".join(f"{c} ({types[c]}, cost {costs[problem.position[c]]}){self._example.quoted(c)}" for c in ids)
+        return "\n".join(f"{c} ({types[c]}, cost {costs[problem.position[c]]}){self._example.quoted(c)}" for c in ids)

@@ -118,6 +118,7 @@ def diagnosis_rows(
         cause, _, tied = largest(numbers).partition("+")
         told = {"largest": cause, "tied": tied, "verdict": cause, **dict.fromkeys(_SURE)} | judged.get(key, {})
         told |= {} if numbers["opt"] else {"verdict": _UNDEFINED}
+        told["of_views"] = numbers["size"] > 0 and numbers["size"] == numbers["size_fitting"]
         undecided = told["verdict"] == UNDECIDED
         told["rival"], lean = _rival(points[key], numbers) if undecided else ("", "")
         row |= {
@@ -159,7 +160,8 @@ def _rival(found: Row, numbers: Mapping[str, Fraction]) -> tuple[str, str]:
 def _verdict_text(told: Row, lean: str, row: Row, n: int, labels: str) -> str:
     """The sentences on a verdict, word by word."""
     causes = [cause for cause in (told["largest"], *told["tied"].split("+")) if cause]
-    where = _listed([_IN_FULL.get(cause, cause) for cause in causes]) + " equally" * (len(causes) > 1)
+    in_full = dict(_IN_FULL) | ({"size": "views (of a memory at most k are kept)"} if told["of_views"] else {})
+    where = _listed([in_full.get(cause, cause) for cause in causes]) + " equally" * (len(causes) > 1)
     who = "its labels" if labels == "labels" else f"the {labels}"
     by = f", by {who} ({n} example" + (")" if n == 1 else "s)")
     if told["verdict"] == _UNDEFINED:
@@ -179,7 +181,7 @@ def _verdict_text(told: Row, lean: str, row: Row, n: int, labels: str) -> str:
         sure += f", {told['unproven_draws']} are too large to prove or not tried"
     sure += f"; kappa {told['kappa']:.2f} (the lower of two" + "; 0.4 is needed" * (told["kappa"] < MIN_KAPPA) + ")"
     if told["verdict"] == UNDECIDED:
-        between = [{NO_LOSS: "no loss", **_IN_FULL}.get(cause, cause) for cause in _between(told)]
+        between = [{NO_LOSS: "no loss", **in_full}.get(cause, cause) for cause in _between(told)]
         head = f"Undecided between {_listed(between)}" if len(between) > 1 else "Undecided"
         return f"{head}: k{lost}: {sure}{lean}. {rest}"
     return f"K{lost}: {sure}. {rest}"
@@ -220,6 +222,8 @@ def mean_losses(part: Sequence[Row]) -> dict[str, Fraction]:
         "missing": opt - reached,
         "size": reached - upper,
         "selection": upper - selected,
+        "size_fitting": exact(lambda r: r["fits"] * (min(r["optimum_int"], r["whole_int"]) - r["upper_int"])),
+        "selection_fitting": exact(lambda r: r["fits"] * (r["upper_int"] - r["selected_int"])),
     }
 
 
@@ -246,7 +250,10 @@ def _advised(row: Row, name: str, least: float) -> list[tuple[float, float]]:
         return [(row["budget"], 0)] + [(0, 0)] * (not row["mean_opt"])
     share, budget = (100 * loss / row["mean_opt"], 0.5), (row["budget"], 0)
     numbers = [(loss, 0.0005), (row["mean_opt"], 0.0005), *((budget, share) if name == "missing" else (share, budget))]
+    numbers = [*numbers[:-1], (row["k"], 0), numbers[-1]] if name == "size" and row["of_views"] else numbers
     numbers += [(stale, 0.0005)] if stale > 0 else []
+    if name == "size" and row["mean_size_fitting"] and not row["of_views"]:
+        numbers.append((row["mean_size_fitting"], 0.0005))
     return numbers + ([(least, 0.0005)] if name == "selection" and least < loss else [])
 
 
@@ -257,12 +264,13 @@ def _same_numbers(found: Sequence[float], again: Sequence[tuple[float, float]]) 
 
 
 # Where one of these changes a range of budgets ends.
-_SAME = ("verdict", "largest", "tied", "rival")
+_SAME = ("verdict", "largest", "tied", "rival", "of_views")
 # What the line over all budgets says of a loss.
 _CHANGE = {
     "missing": "write what the lost units say",
     "size": "write shorter memories",
     "selection": "choose better what is kept",
+    "views": "say in one view what the others say",
 }
 
 
@@ -289,12 +297,14 @@ def _range(run: Sequence[Row], scored: Sequence[int]) -> Row:
     if first != last:
         where = f"from {first}" if last == scored[-1] else f"at {first} to {last}"
         where = where if len(run) < len(scored) else f"at all budgets, {first} to {last}"
+    name = {"size": "views"} if told["of_views"] else {}
     causes = "+".join(filter(None, (told["largest"], told["tied"]))).split("+")
+    causes = [name.get(cause, cause) for cause in causes]
     change = f"{_listed(causes)}{' equally' * (len(causes) > 1)} ({', '.join(_CHANGE.get(c, c) for c in causes)})"
     change = "nothing is lost" if told["verdict"] == NO_LOSS else change
     change = "nothing can be kept (the optimum is 0)" if told["verdict"] == _UNDEFINED else change
     if told["verdict"] == UNDECIDED:
-        between = ["no loss" if cause == NO_LOSS else cause for cause in _between(told)]
+        between = ["no loss" if cause == NO_LOSS else name.get(cause, cause) for cause in _between(told)]
         change = f"undecided between {_listed(between)}" if between[1:] else f"undecided ({between[0]} as judged)"
     own = {c: told[c] for c in ("rule", "labels", *_SAME)}
     ends = {"first_budget": first, "last_budget": last, "budgets": len(run)}
@@ -350,12 +360,13 @@ def anatomy_rows(
     """Rows of store_anatomy. stores: of every example that has one; covered: example -> unit -> coverage by each
     memory; invalidation: example -> invalidation units; budgets: by cost model."""
     memories = [memory for own in stores.values() for memory in own]
+    views = {i: _grouped_by(own, lambda memory: memory.memory_id) for i, own in stores.items()}
     parts: list[tuple[str, str, str, float | None, str | None]] = []
 
     def add(what: str, values: Mapping[str, float | None], cost_model: str = "", detail: str | None = None) -> None:
         parts.extend((what, name, cost_model, value, detail) for name, value in values.items())
 
-    add("memories per example", _spread([len(own) for own in stores.values()]))
+    add("memories per example", _spread([len(own) for own in views.values()]))
     empty = sorted(i for i, own in stores.items() if not own)
     add("examples", {"with a store": len(stores)})
     add("examples", {"with an empty store": len(empty)}, detail=_first_three(empty))
@@ -371,25 +382,37 @@ def anatomy_rows(
             add(
                 {"package": "examples"}.get(what, what), {name: count}, detail=_first_three(where) if where[1:] else one
             )
-    tombstones = sum(memory.representation_type == "tombstone" for memory in memories)
-    add("memories", {"in all": len(memories), "tombstones": tombstones})
+    tombstones = {(i, m.memory_id) for i, own in stores.items() for m in own if m.representation_type == "tombstone"}
+    add("memories", {"in all": sum(map(len, views.values())), "tombstones": len(tombstones)})
+    add("texts", {"in all": len(memories)})
     add("representation", Counter(memory.representation_type for memory in memories))
     add("view", Counter(memory.view for memory in memories if memory.view))
     shares = [min(1.0, math.fsum(covered[i].get(u, ()))) for i in stores for u in invalidation[i]]
     add("validity coverage", {"invalidation units": len(shares), "covered by the whole store": math.fsum(shares)})
     for cost_model, amounts in budgets.items():
         definition = plan.memory_costs[cost_model]
-        costs = {i: [measure(definition, memory.measured) for memory in own] for i, own in stores.items()}
-        flat = [cost for own in costs.values() for cost in own]
-        add("cost of a memory", _spread(flat), cost_model)
+        add("cost of a text", _spread([measure(definition, memory.measured) for memory in memories]), cost_model)
+        least = [_least(texts, definition) for own in views.values() for texts in own.values()]
+        groups = [_grouped_by(own, lambda memory: memory.group) for own in stores.values()]
+        whole = [sum(_least(texts, definition) for texts in own.values()) for own in groups]
         for b in amounts:
-            if flat:
-                add("share of memories that fit", {f"B = {b}": sum(c <= b for c in flat) / len(flat)}, cost_model)
-            whole = sum(sum(own) <= b for own in costs.values()) / len(costs)
-            add("share of stores that fit", {f"B = {b}": whole}, cost_model)
+            if least:
+                add("share of memories that fit", {f"B = {b}": sum(c <= b for c in least) / len(least)}, cost_model)
+            add("share of stores that fit", {f"B = {b}": sum(c <= b for c in whole) / len(whole)}, cost_model)
     for what, name, cost_model, value, detail in parts:
         row = {"labels": plan.labels, "cost_model": cost_model, "what": what, "name": name, "value": value}
         yield row | {"detail": detail}
+
+
+def _grouped_by(memories: Sequence[MemoryRow], key: Callable[[MemoryRow], str]) -> dict[str, list[MemoryRow]]:
+    found: dict[str, list[MemoryRow]] = defaultdict(list)
+    for memory in memories:
+        found[key(memory)].append(memory)
+    return found
+
+
+def _least(texts: Sequence[MemoryRow], definition: str | Mapping[str, float]) -> int:
+    return min(measure(definition, text.measured) for text in texts)
 
 
 def _first_three(ids: Sequence[str]) -> str | None:

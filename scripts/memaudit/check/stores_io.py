@@ -336,7 +336,7 @@ class StoreRun:
             kept: dict[tuple[int, str], tuple[int, ...]] = {}
             for budget, spec in self._budgets(setting).items():
                 optima = self._optima(setting, budget, package_id)
-                ledger = Ledger(example, optima)
+                ledger = Ledger(example, optima, budget)
                 at = constants | {"budget_spec": spec, "budget": budget}
                 for view, rule in self._chosen_by(views, rules):
                     chosen = _selection(example, optima, view, rule, budget)

@@ -36,7 +36,7 @@ def has_comparison(suite: SuiteInfo, run: RunInfo) -> bool:
     return _FRAME in suite.analyses and bool(suite.compared)
 
 
-@table(has_comparison, latex=True)
+@table(has_comparison, latex=True, of_stores=True)
 def store_compared(results: Results, suite: str) -> Document:
     """Joint ratios of the compared stores over the same examples, their paired differences, and these in words."""
     names = results.info.suite(suite).compared

@@ -16,7 +16,8 @@ class Item:
     """A registered figure or table.
 
     function(results, suite) makes it (`suite` is None where `when_run` is given: one for the whole run);
-    when(suite, run) says whether a suite has it. `latex`: a table also written as LaTeX.
+    when(suite, run) says whether a suite has it. `latex`: a table also written as LaTeX;
+    of_stores: one of exported stores, not of packages and writers.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Item:
     when: Callable[[SuiteInfo, RunInfo], bool] | None = None
     when_run: Callable[[RunInfo], bool] | None = None
     latex: bool = False
+    of_stores: bool = False
 
     def suites(self, run: RunInfo) -> list[str | None]:
         """The suites to make it for; [None] for one of the whole run."""
@@ -46,9 +48,10 @@ def table(
     *,
     when_run: Callable[[RunInfo], bool] | None = None,
     latex: bool = False,
+    of_stores: bool = False,
 ):
     """Register a table function: one a suite (`when`) or one of the whole run (`when_run`)."""
-    return _registrar(TABLES, when=when, when_run=when_run, latex=latex)
+    return _registrar(TABLES, when=when, when_run=when_run, latex=latex, of_stores=of_stores)
 
 
 def _registrar(registry: dict[str, Item], **fields):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -14,50 +15,61 @@ from .store_tables import MIN_EXAMPLES, RULE_LABELS, cost_text, demonstrations, 
 
 _UPPER = "upper_exact"
 _NO_RATIO = "no ratio"
+# Ratio -> the column with its number of examples, and what F is divided by.
+_RATIOS = {"union_ratio": ("n", "OPT of the union"), "joint_ratio": ("joint_n", "OPT of the joint union")}
+# Inches of one budget's two bars, of the least and the widest panel, and of a page.
+_BARS, _LEAST, _WIDEST, _PAGE = 0.24, 2.3, 6.9, 7.4
 _COLOURS = {"upper": style.SKY, "kept": style.BLUE}
 
 
 @figure(has_stores)
 def store_diagnostic(results: Results, suite: str):
-    """Union ratio by budget of the exact best subset of a store and of what was kept of it."""
+    """Ratio by budget of a store's exact best subset and of what was kept: the joint ratio of compared stores."""
     from matplotlib.patches import Patch
 
     frame = results.natural("store_summary", suite)
     told = results.natural("store_diagnosis", suite)
     info = results.info.suite(suite)
     parts = [(store, _first_setting(results, suite, frame[frame["store"] == store.name])) for store in info.stores]
-    parts = [(store, part) for store, part in parts if part is not None and part["union_ratio"].notna().any()]
+    parts = [(store, part) for store, part in parts if part is not None and part[_ratio_of(part)].notna().any()]
     if not parts:
         raise NothingToShow(f"suite {suite!r}: no exported store has a union ratio; there is nothing to draw")
     # Demonstrations are not to be compared: each has axes of its own, one below the other.
     apart = any(store.demonstration for store, _ in parts)
-    rows, columns = grid(len(parts), 1 if apart else 3)
-    fig, axes = style.new_figure(max(2.3 * columns + 0.5, 4.2), 2.15 * rows + 1.4, rows, columns, sharey=not apart)
+    most = max(part["budget"].nunique() for _, part in parts)
+    width = min(max(_LEAST, _BARS * most + 0.3), _WIDEST)
+    rows, columns = grid(len(parts), 1 if apart else min(3, int(_PAGE / width)))
+    fig, axes = style.new_figure(max(width * columns + 0.5, 4.2), 2.15 * rows + 1.4, rows, columns, sharey=not apart)
+    ratios, unlabelled = {_ratio_of(part) for _, part in parts}, False
     for i, (ax, (store, part)) in enumerate(zip(panels_of(axes, len(parts)), parts, strict=True)):
         kept = told[(told["store"] == store.name) & told["diagnosed"]]["rule"]
         # Where no rule was kept by that a system follows, the whole store is what there is.
         rule = kept.iloc[0] if len(kept) else "full_store"
-        budgets = sorted(set(part["budget"]))
+        budgets, ratio = sorted(set(part["budget"])), _ratio_of(part)
+        counted, over = _RATIOS[ratio]
         for side, (name, shift) in {"upper": (_UPPER, -0.2), "kept": (rule, 0.2)}.items():
             own = part[part["rule"] == name].set_index("budget").reindex(budgets)
             x = [at + shift for at in range(len(budgets))]
-            ax.bar(x, own["union_ratio"], width=0.38, color=_COLOURS[side])
-            low, high = (own[f"union_ratio_{end}"].where(own["n"] >= MIN_EXAMPLES) for end in ("low", "high"))
+            ax.bar(x, own[ratio], width=0.38, color=_COLOURS[side])
+            low, high = (own[f"{ratio}_{end}"].where(own[counted] >= MIN_EXAMPLES) for end in ("low", "high"))
             ax.vlines(x, low, high, color=style.DARK_GREY, linewidth=0.8)
-            _without_height(ax, x, own["union_ratio"])
-        fewest = part[part["rule"].isin([_UPPER, rule])].groupby("budget")["n"].min()
+            _without_height(ax, x, own[ratio])
+        fewest = part[part["rule"].isin([_UPPER, rule])].groupby("budget")[counted].min()
         most = part["examples"].max()
         few = {b: f"\nn = {n:,}" for b, n in fewest.items() if n < most}
-        ax.set_xticks(range(len(budgets)), [f"{b}{few.get(b, '')}" for b in budgets])
+        unlabelled |= _label_budgets(ax, [f"{b}{few.get(b, '')}" for b in budgets], width)
         ax.set_xlim(-0.6, len(budgets) - 0.4)
         ax.set_ylim(0, 1.04)
         ax.grid(axis="y")
         shown = " (demonstration)" if store.demonstration else ""
         judged = f"\ncoverage: {store.judge}" if store.judge else ""
         model = cost_text(part["cost_model"].iloc[0], part)
-        ax.set_title(f"{store.name}{shown}\nkept by: {RULE_LABELS[rule].lower()}\n{model}{judged}", fontsize=6.5)
+        mixed = f"\nF / {over}" if len(ratios) > 1 else ""
+        ax.set_title(f"{store.name}{shown}\nkept by: {RULE_LABELS[rule].lower()}\n{model}{mixed}{judged}", fontsize=6.5)
         if i % columns == 0:
-            ax.set_ylabel("Union ratio, F / OPT of the union")
+            ax.set_ylabel(
+                "F / OPT (above each panel)" if mixed else f"{ratio.split('_')[0].capitalize()} ratio, F / {over}"
+            )
         if apart or i + columns >= len(parts):
             ax.set_xlabel("Budget B")
     names = {"upper": "Best subset of the store (exact)", "kept": "What was kept"}
@@ -69,11 +81,32 @@ def store_diagnostic(results: Results, suite: str):
     note(fig, [
         "Both bars low: the store lacks what matters, or holds it only in memories that are too long for B (table "
         "store_diagnosis tells these apart). A high one beside a low one: what was kept is ill chosen. Lines: 95 % "
-        f"interval of the mean (of {MIN_EXAMPLES} examples or more). Each store has a denominator of its own. No "
-        "ratio: the optimum of the union is 0 in all examples, or not proven; n below a budget: fewer have a ratio.",
+        f"interval of the mean (of {MIN_EXAMPLES} examples or more). No ratio: the optimum is 0 in all examples, or "
+        "not proven; n below a budget: fewer have a ratio.",
+        *(text for ratio, text in _DENOMINATORS.items() if ratio in ratios),
+        *(["Some budgets have no room for a label, or their n; table external_denominators has all."] * unlabelled),
         *filter(None, [_costs(results, suite), demonstrations(results, suite), judgements(results, suite)]),
     ])  # fmt: skip
     return fig
+
+
+_DENOMINATORS = {
+    "union_ratio": "OPT of the union: of the package and this store; another denominator for every store.",
+    "joint_ratio": "OPT of the joint union: of the package and all compared stores; one denominator for all of them.",
+}
+
+
+def _ratio_of(part: pd.DataFrame) -> str:
+    """The joint ratio of a store that is compared, else the union ratio."""
+    return "joint_ratio" if part["joint_ratio"].notna().any() else "union_ratio"
+
+
+def _label_budgets(ax, labels: Sequence[str], inches: float) -> bool:
+    """Ticks at all budgets, with as many labels as the panel has room for side by side; whether some have none."""
+    letters = max(len(line) for label in labels for line in label.split("\n"))
+    step = math.ceil(len(labels) * (0.075 * letters + 0.06) / inches)
+    ax.set_xticks(range(len(labels)), [label if i % step == 0 else "" for i, label in enumerate(labels)])
+    return step > 1
 
 
 def _without_height(ax, x: Sequence[float], ratios: pd.Series) -> None:

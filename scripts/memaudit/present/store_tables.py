@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
-from ..analysis.store_summary import MIN_EXAMPLES, UNDEFINED, undecided_between
+from ..analysis.store_summary import MIN_EXAMPLES, UNDEFINED, VIEWS, called, undecided_between
 from ..stores.judge_verdict import DRAWS, MIN_KAPPA, MIN_SHARE, UNDECIDED
 from ..stores.labels import UNLABELLED
 from ..stores.pruning import CALLED
 from . import style
+from .quoting import shortened
 from .registry import table
 from .results import Results, RunInfo, Setting, StoreInfo, SuiteInfo
 from .tables import MISSING, Document, Section
@@ -40,8 +42,12 @@ _VERDICT = (
     "not about other examples."
 )
 _STALE = (
-    "(stale x): the part in invalidation units, which say that something no longer holds, by the selections reported; "
-    "it is negative where the optimum gives such a unit up for something worth more."
+    "(stale x): the part of the loss in invalidation units, which say that something no longer holds, by the "
+    "selections reported; at most the loss, which is less where other units are gained in exchange."
+)
+_OF_VIEWS = (
+    "Views: a loss to size where all that may be kept at once fits within B. The whole store counts every view of a "
+    "memory; a selection has at most k of each, whatever the budget."
 )
 _LOSS_CI = (
     "[low, high]: 95 % percentile bootstrap interval of the mean loss over examples: how far it would differ on others "
@@ -53,6 +59,9 @@ RULE_LABELS = {rule: called[0].upper() + called[1:] for rule, called in CALLED.i
 _COUNTED = {"package_ratio": "package_n", "union_ratio": "n", "joint_ratio": "joint_n"}
 # Units of a kind that are named in the line on what a whole store lacks, and rows a store of the table of them.
 _NAMED_UNITS, _LISTED_UNITS = 5, 20
+# How a memory is told of in store_most_lost, and characters of its text that are shown.
+_DESCRIBED = re.compile(r'(.*?, cost \d+\)) "(.*)"')
+_SHOWN_TEXT = 120
 
 
 def has_stores(suite: SuiteInfo, run: RunInfo) -> bool:
@@ -69,7 +78,7 @@ def _has_costs(suite: SuiteInfo, run: RunInfo) -> bool:
     return has_stores(suite, run) and len({s.cost_model for s in suite.settings}) > 1
 
 
-@table(has_stores, latex=True)
+@table(has_stores, latex=True, of_stores=True)
 def external_denominators(results: Results, suite: str) -> Document:
     """Raw F of every store and pruning rule, over the optimum of the package, of the union and of the joint union."""
     frame = results.natural(_FRAME, suite)
@@ -100,7 +109,7 @@ def external_denominators(results: Results, suite: str) -> Document:
     return Document(caption, frame, tuple(sections), tuple(notes))
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_diagnosis(results: Results, suite: str) -> Document:
     """What a store loses against the optimum of its union, and what to change."""
     frame = results.natural("store_diagnosis", suite)
@@ -144,6 +153,7 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         "worth. Both in weight of the units covered. Means over examples with both optima proven.",
         "k: how many candidates of one group a choice may have (each memory is a group of its own). h: how a unit's "
         "worth grows with its coverage; under cap1 in proportion, up to its weight.",
+        *([_OF_VIEWS] if len(frame) and frame["mean_size_fitting"].gt(0).any() else []),
         *([_STALE] if _has_stale(frame) else []),
         _LOSS_CI,
         "First: the largest loss, which is what to change first, by ranges of the budgets that were scored (between "
@@ -157,28 +167,21 @@ def store_diagnosis(results: Results, suite: str) -> Document:
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_lost_units(results: Results, suite: str) -> Document:
     """The ten units of which a store loses most, and what the optimum keeps instead."""
     frame = results.natural("store_most_lost", suite)
     sections = []
     for heading, part in _by_store(results, suite, frame):
-        for budget, at in part.groupby("budget"):
-            rows = [
-                (r.rank, r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _plain(r.unit_text),
-                 _number(r.lost), *(_number(getattr(r, name)) for name in LOSS_LABELS), _number(r.gap),
-                 r.kept_instead or MISSING, _plain(r.store_best))
-                for r in at.itertuples()
-            ]  # fmt: skip
-            heads = ["", "Example", "Unit", "Role", "Text", "Lost", *LOSS_LABELS.values(), "Example loses"]
-            heads += ["The optimum keeps", "Best in the store"]
-            kept = CALLED[at["rule"].iloc[0]]
-            sections.append(Section(f"{heading}, B = {budget}, kept by: {kept}", _text(heads, rows)))
+        kept = CALLED[part["rule"].iloc[0]]
+        for budgets, units in _at_neighbours(part, _scored_budgets(results, suite, part)):
+            sections.append(Section(f"{heading}, {_budgets_text(budgets)}, kept by: {kept}", units))
     notes = (
         "Lost: what the unit adds to F of the optimum of the union, less what it adds to F of what was kept; missing, "
         "size and selection are its parts (negative: that step gives the unit back). Example loses: OPT of the union "
         "- F. Where its units lose more than that, what was kept holds other units in exchange. Examples that lose "
-        "nothing are left out.",
+        "nothing are left out. Where neighbouring budgets lose the same they have one table. Texts of memories are "
+        "cut; the data have them whole.",
         *_unlabelled_notes(results, suite),
     )
     examples = f"n = {_count(frame['package_id'].nunique(), 'example')}"
@@ -186,7 +189,49 @@ def store_lost_units(results: Results, suite: str) -> Document:
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
-@table(has_stores)
+def _scored_budgets(results: Results, suite: str, part: pd.DataFrame) -> list[int]:
+    """All budgets of the store and setting that `part` is of, those at which nothing is lost too."""
+    frame, here = results.natural(_FRAME, suite), part.iloc[0]
+    for name in ("store", "cost_model", "k", "saturation"):
+        frame = frame[frame[name] == here[name]]
+    return sorted(set(frame["budget"]))
+
+
+def _at_neighbours(part: pd.DataFrame, scored: Sequence[int]) -> list[tuple[list[int], pd.DataFrame]]:
+    """Tables of lost units, each with the budgets at which it is the same: neighbours among all that were scored."""
+    found: list[tuple[list[int], pd.DataFrame]] = []
+    place = {budget: i for i, budget in enumerate(scored)}
+    for budget, at in part.groupby("budget"):
+        units = _lost_units(at)
+        if found and place[found[-1][0][-1]] + 1 == place[budget] and found[-1][1].equals(units):
+            found[-1][0].append(budget)
+        else:
+            found.append(([budget], units))
+    return found
+
+
+def _lost_units(at: pd.DataFrame) -> pd.DataFrame:
+    heads = ["", "Example", "Unit", "Role", "Text", "Lost", *LOSS_LABELS.values(), "Example loses"]
+    rows = [
+        (r.rank, r.package_id, r.unit_id, style.prettify(r.role) or MISSING, _plain(r.unit_text),
+         _number(r.lost), *(_number(getattr(r, name)) for name in LOSS_LABELS), _number(r.gap),
+         "; ".join(map(_described, r.kept_instead.split("\n"))) or MISSING, _described(r.store_best))
+        for r in at.itertuples()
+    ]  # fmt: skip
+    return _text([*heads, "The optimum keeps", "Best in the store"], rows)
+
+
+def _described(told: str | None) -> str:
+    """A memory with its cost and, where it has one, its text, cut to what it is known by (the data have it whole)."""
+    named = _DESCRIBED.fullmatch(_plain(told))
+    return f'{named[1]} "{shortened(named[2], _SHOWN_TEXT)}"' if named else _plain(told)
+
+
+def _budgets_text(budgets: Sequence[int]) -> str:
+    return f"B = {budgets[0]}" + (f" to {budgets[-1]} ({len(budgets)} budgets)" if len(budgets) > 1 else "")
+
+
+@table(has_stores, of_stores=True)
 def store_units(results: Results, suite: str) -> Document:
     """The units that count of which the memories of a store say nothing, or a part only, whatever the budget."""
     frame = results.natural("store_units", suite)
@@ -235,7 +280,7 @@ def _said_count(own: pd.DataFrame, named: Callable[[pd.DataFrame], str] = lambda
 
 def _advised(row) -> Iterator[tuple[str, str]]:
     """(label, column) of the advice on what is lost; that nothing is lost stands in the table above."""
-    yield from ((LOSS_LABELS[n], f"{n}_advice") for n in LOSS_LABELS if getattr(row, f"mean_{n}"))
+    yield from ((_loss_label(row, n), f"{n}_advice") for n in LOSS_LABELS if getattr(row, f"mean_{n}"))
 
 
 def _first_line(results: Results, suite: str, part: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -300,7 +345,7 @@ def _said(results: Results, suite: str, store: str, text: str) -> str:
     return f"{judged}{text}" if judged else text[0].upper() + text[1:]
 
 
-@table(has_stores)
+@table(has_stores, of_stores=True)
 def store_anatomy(results: Results, suite: str) -> Document:
     """What the stores hold: number and sizes of memories, duplicates, kinds, what fits, invalidation units covered."""
     frame = results.natural("store_anatomy", suite)
@@ -314,11 +359,15 @@ def store_anatomy(results: Results, suite: str) -> Document:
         sections.append(Section(_heading(store), _text(["What", "Which", "Cost model", "Value", "Where"], rows)))
     stores = len(results.info.suite(suite).stores)
     caption = f"Anatomy of exported stores; suite {suite}, n = {_count(stores, 'store')}.{_remarks(results, suite)}"
-    notes = ("Rows: of the export, duplicates are memories whose text an earlier one has. Costs: of memories.",)
+    notes = (
+        "Rows: of the export, duplicates are memories whose text an earlier one has.",
+        "Memories: one in several views counts once, with a text a view. Representation, view and costs: of texts. "
+        "What fits: a memory by its cheapest text, a store by the cheapest text of each memory (k = 1).",
+    )
     return Document(caption, _told_of_stores(results, suite, frame), tuple(sections), notes)
 
 
-@table(_has_costs)
+@table(_has_costs, of_stores=True)
 def store_costs(results: Results, suite: str) -> Document:
     """Union and package ratios under every cost model, at the same budget as written."""
     frame = results.natural(_FRAME, suite)
@@ -357,7 +406,7 @@ _MIXED = (
 )
 
 
-@table(has_judges)
+@table(has_judges, of_stores=True)
 def store_judges(results: Results, suite: str) -> Document:
     """What the judges of coverage are worth: kappa with its interval, and what they confuse, on their test split."""
     frame = results.natural("store_judges", suite)
@@ -599,8 +648,12 @@ def _largest(row) -> str:
     """The largest loss, or all that are equally large; none of an optimum of 0."""
     if row.verdict == UNDEFINED:
         return MISSING
-    names = [LOSS_LABELS.get(name, "None") for name in (row.largest, *filter(None, row.tied.split("+")))]
+    names = [_loss_label(row, name) for name in (row.largest, *filter(None, row.tied.split("+")))]
     return " and ".join([", ".join(names[:-1]), names[-1].lower()] if len(names) > 1 else names)
+
+
+def _loss_label(row, name: str) -> str:
+    return {**LOSS_LABELS, VIEWS: "Views"}.get(called(name, row._asdict()), "None")
 
 
 def _drawn(row) -> str:
@@ -614,7 +667,7 @@ def _sure(row) -> str:
     share = f"{100 * row.agreement:.0f} %"
     if row.verdict != UNDECIDED:
         return f"{_largest(row)} ({share})"
-    names = [LOSS_LABELS.get(name, "None") for name in undecided_between(row._asdict())]
+    names = [_loss_label(row, name) for name in undecided_between(row._asdict())]
     between = f": {' or '.join(map(str.lower, names))}" if len(names) > 1 else ""
     return f"Undecided{between} ({share}{', draws lean' if row.leans else ''})"
 

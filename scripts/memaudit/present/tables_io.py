@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,10 +13,11 @@ import pandas as pd
 from ..errors import InputError
 from ..table_io import write_text
 from . import compared_tables, natural_tables, store_tables, tables  # noqa: F401  (fill the registry)
+from .quoting import markdown, visible
 from .registry import TABLES
 from .results import NothingToShow, Results
 from .tables import Document
-from .wanted import table_files
+from .wanted import index_file, table_files
 
 
 def make(results: Results, name: str, suite: str | None) -> Document:
@@ -46,27 +48,50 @@ def write(results: Results, name: str, suite: str | None, folder: str | Path) ->
     return paths
 
 
+def write_index(names: Sequence[str], suite: str, folder: str | Path) -> Path:
+    """Write the page below `folder` that says which of the tables `names` of a suite answers what; returns its path."""
+    path = Path(folder) / index_file(suite)
+    write_text(path, to_index(names, suite))
+    return path
+
+
+def to_index(names: Sequence[str], suite: str) -> str:
+    """Markdown: a line a table with what it shows, those of exported stores apart."""
+    blocks = [f"# Tables of suite {markdown(suite)}"]
+    stores = [name for name in names if TABLES[name].of_stores]
+    for title, own in (("Exported stores", stores), ("Packages and writers", [n for n in names if n not in stores])):
+        first = "What to read first: [store_diagnosis](store_diagnosis.md).\n\n" if "store_diagnosis" in own else ""
+        lines = "\n".join(f"- [{name}]({name}.md): {markdown(_shows(name))}" for name in own)
+        blocks += [f"## {title}\n\n{first}{lines}"] if own else []
+    return "\n\n".join([*blocks, "Each page stands beside its numbers as computed (`.csv`)."]) + "\n"
+
+
+def _shows(name: str) -> str:
+    """The first paragraph of a table's docstring, on one line."""
+    return " ".join(inspect.getdoc(TABLES[name].function).split("\n\n")[0].split())
+
+
 def to_csv(document: Document) -> str:
     """The tidy numbers as computed (shortest exact decimals); a missing one is an empty field."""
     return document.tidy.to_csv(index=False, lineterminator="\n")
 
 
 def to_markdown(document: Document) -> str:
-    """Caption, leading remarks, sections, remarks."""
-    blocks = [f"**{document.caption}**"]
+    """Caption, leading remarks, sections, remarks; all of it quoted, since any of it may name what others wrote."""
+    blocks = [f"**{markdown(document.caption)}**"]
     if document.lead:
-        blocks.append("\n".join(f"- {remark}" for remark in document.lead))
+        blocks.append("\n".join(f"- {markdown(remark)}" for remark in document.lead))
     for section in document.sections:
-        blocks += [f"### {section.heading}"] if section.heading else []
+        blocks += [f"### {markdown(section.heading)}"] if section.heading else []
         blocks.append(_markdown_table(section.frame))
     if document.notes:
-        blocks.append("\n".join(f"- {remark}" for remark in document.notes))
+        blocks.append("\n".join(f"- {markdown(remark)}" for remark in document.notes))
     return "\n\n".join(blocks) + "\n"
 
 
 def _markdown_table(frame: pd.DataFrame) -> str:
     rows = [[str(c) for c in frame.columns], *(list(row) for row in frame.itertuples(index=False, name=None))]
-    rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    rows = [[markdown(cell) for cell in row] for row in rows]
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     numeric = _numeric_columns(frame)
     rule = [f"{'-' * (w - 1)}:" if right else "-" * w for w, right in zip(widths, numeric, strict=True)]
@@ -130,4 +155,4 @@ _LATEX = {
 
 
 def _escape(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return "".join(_LATEX.get(letter, letter) for letter in visible(text))

@@ -38,6 +38,11 @@ def table_files(name: str, suite: str | None) -> list[str]:
     return [f"{stem}.{kind}" for kind in ("csv", "md", *(("tex",) if TABLES[name].latex else ()))]
 
 
+def index_file(suite: str) -> str:
+    """The page, below the results folder, that says which of a suite's tables answers what."""
+    return f"tables/{suite}/README.md"
+
+
 def _wanted(registry: dict[str, Item], run: RunInfo) -> Wanted:
     pairs = [(item.name, suite) for item in registry.values() for suite in item.suites(run)]
     place = {suite.name: i for i, suite in enumerate(run.suites)}
