@@ -77,15 +77,13 @@ def test_a_solver_is_not_asked_for_larger_ones_than_it_can():
     assert plan.needless(small, {large._replace(seed=1): {"status": "killed"}}, SMALL_PLAN) is None
 
 
-def test_dense_gaps_are_asked_for_at_every_size_but_of_the_plain_search():
+def test_dense_gaps_of_ours_and_the_mips_are_asked_for_at_every_size():
     small = Job("dense", 30, 0.1, 0, "highs", 60.0, 1.0)
-    records = {small._replace(solver=s): {"status": "limit"} for s in ("highs", PLAIN)}
-    assert plan.needless(small._replace(size=60), records, plan.FULL) is None
-    assert plan.needless(small._replace(size=60, solver=PLAIN), records, plan.FULL) == "skipped"
-    assert plan.needless(small._replace(seed=1), records, plan.FULL) is None
-    records = {small._replace(solver="cp_sat"): {"status": "limit"}}
-    assert plan.needless(small._replace(solver="cp_sat", size=60), records, plan.FULL) is None
-    assert plan.needless(small._replace(solver="cp_sat", seed=1), records, plan.FULL) == "skipped"
+    records = {small._replace(solver=s): {"status": "limit"} for s in plan.ONE_BUDGET}
+    for solver in plan.ONE_BUDGET:
+        expected = None if solver in (OURS, *plan.MIPS) else "skipped"
+        for other in (small._replace(solver=solver, size=60), small._replace(solver=solver, seed=1)):
+            assert plan.needless(other, records, plan.FULL) == expected
 
 
 def test_less_effort_goes_first_and_more_is_not_asked_for_once_it_overran():
@@ -160,13 +158,14 @@ def test_records_of_other_code_are_refused(tmp_path):
         run.open_folder(tmp_path, {"code": "b", "hours": 2})
 
 
-def test_a_process_that_overruns_or_dies_is_told(monkeypatch):
+def test_a_process_that_overruns_or_dies_is_told():
     import os
     import time
 
-    monkeypatch.setattr(run, "GRACE", (0.0, 0.0))
-    assert run._in_process(lambda: time.sleep(60), 0.05) == {"status": "killed", "seconds": 0.05}
-    assert run._in_process(lambda: os._exit(3), 30.0) == {"status": "died", "seconds": 30.0, "exit": 3}
+    job = Job("chains", 10, 0.1, 0, PLAIN, 0.05, 1.0)
+    assert run._in_process(lambda: time.sleep(60), job) == {"status": "killed", "seconds": 0.05}
+    job = job._replace(limit=30.0)
+    assert run._in_process(lambda: os._exit(3), job) == {"status": "died", "seconds": 30.0, "exit": 3}
 
 
 # ---- Real solves, judged

@@ -143,9 +143,9 @@ def _growth(rows: pd.DataFrame) -> str:
 def _legend() -> str:
     return (
         "`proven`: seeds proven of those tried; *skipped*: the solver had left this or a smaller size unproven at this "
-        "or an earlier seed (of dense overlap: only the plain search, and CP-SAT at later seeds of a size); *not run*: "
-        "the time was over. Ratios are min / median / max of the pairs; `>=` where an unproven solve counts with the "
-        "seconds it was given. Memory is beyond what the process held before the solve."
+        "or an earlier seed (of dense overlap: only CP-SAT and the plain search); *not run*: the time was over. Ratios "
+        "are min / median / max of the pairs; `>=` where an unproven solve counts with the seconds it was given. "
+        "Memory is beyond what the process held before the solve."
     )
 
 

@@ -41,7 +41,7 @@ from scale.plan import Job, Plan  # noqa: E402
 GRACE = (5.0, 0.25)  # seconds, and share of the limit, beyond it before a process is killed: CBC counts its own time
 REPEAT_FOR = 0.2  # seconds: a shorter solve is repeated so long, and its median counts
 MOST_REPEATS = 50
-RESERVE = 180.0  # seconds kept for measuring the start and for the report
+RESERVE = 120.0  # seconds kept for measuring the start and for the report
 # What a record depends on.
 _CODE = (
     *(f"scripts/memaudit/{part}" for part in ("solve", "objective.py", "package.py", "batch.py", "synthetic")),
@@ -66,7 +66,7 @@ def measure(job: Job, task: Any) -> dict[str, Any]:
     """The record of one solve (without its wall time), judged; the solve runs in a process of its own."""
     from scale.solvers import SOLVERS
 
-    answer = _in_process(lambda: _timed(SOLVERS[job.solver], task, job), job.limit)
+    answer = _in_process(lambda: _timed(SOLVERS[job.solver], task, job), job)
     found = answer.pop("found", None)
     sizes = {
         "groups": sum(len(p.visible.group_ids) for p in task.packages),
@@ -102,12 +102,13 @@ def _memory(entry: str) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(entry + ":"))
 
 
-def patience(limit: float) -> float:
-    """Seconds after which a process is killed. A proof after the limit does not count (tables.py), a bound does."""
-    return limit + GRACE[0] + GRACE[1] * limit
+def patience(job: Job) -> float:
+    """Seconds after which a process is killed. A proof after the limit does not count (tables.py), a bound does; the
+    plain search has none to show."""
+    return job.limit if job.solver == plans.PLAIN else job.limit + GRACE[0] + GRACE[1] * job.limit
 
 
-def _in_process(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]:
+def _in_process(work: Callable[[], dict[str, Any]], job: Job) -> dict[str, Any]:
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
 
@@ -120,12 +121,12 @@ def _in_process(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, A
     process.start()
     send.close()
     try:
-        if not receive.poll(patience(limit)):
-            return {"status": "killed", "seconds": limit}
+        if not receive.poll(patience(job)):
+            return {"status": "killed", "seconds": job.limit}
         return receive.recv()
     except EOFError:
         process.join()
-        return {"status": "died", "seconds": limit, "exit": process.exitcode}
+        return {"status": "died", "seconds": job.limit, "exit": process.exitcode}
     finally:
         process.kill()
         process.join()
@@ -188,12 +189,12 @@ def run(
     if make_task is None:
         from scale.solvers import make_task
     records = read_records(folder)
-    spent = sum(row["wall"] for row in records.values())
+    spent = sum(records[job]["wall"] for job in plans.jobs(plan) if job in records)
     last, task = None, None
     for job in plans.jobs(plan):
         if job in records or only not in (None, job.family) or plans.needless(job, records, plan):
             continue
-        if spent + patience(job.limit) > 3600 * plan.hours - RESERVE:
+        if spent + patience(job) > 3600 * plan.hours - RESERVE:
             print(f"the {plan.hours:g} hours are over: what is left is not run", flush=True)
             return
         start = time.perf_counter()
