@@ -135,15 +135,15 @@ def _check_store(config: Config, name: str, entry: StoreEntry) -> set[str]:
 
 
 def _check_coverage_rows(given: Any, suite: Any) -> None:
-    """InputError on a row that is not in the form of coverage, and, where the suite's units are known, on one that
-    names another."""
-    from .natural.coverage_package_io import unit_ids
+    """InputError on a row that is not in the form of coverage, and, where the suite's units are known, on one of its
+    examples that names another."""
+    from .natural.coverage_package_io import query_ids, unit_ids
     from .stores.labels import check_coverage, refuse_unknown_units
 
     for instance_id in sorted(given.rows):
         check_coverage(given, instance_id)
     if suite.source == "coverage_package":
-        refuse_unknown_units(given, unit_ids(suite.package))
+        refuse_unknown_units(given, unit_ids(suite.package), query_ids(suite.package))
 
 
 def _refuse_rules_without_ranks(name: str, entry: StoreEntry, memories: Sequence[Any], rated: bool) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -196,6 +197,14 @@ def test_small_exports_of_no_question_are_told_before_the_run(tmp_path, monkeypa
     check_stores(loaded(unnamed={}, other={}))
 
 
+def test_the_stores_of_the_default_configuration_can_be_used(monkeypatch):
+    """Their labels are of more questions than the package that they are scored with has."""
+    monkeypatch.chdir(Path(__file__).parents[2])
+    config = load_config("config/config.yaml")
+    assert config.stores
+    check_stores(config)
+
+
 def test_wrong_labels_and_columns_are_told_before_the_run(tmp_path, monkeypatch):
     """The form of all rows, and units that the package does not have; whose unit it is a job asks."""
     monkeypatch.chdir(tmp_path)
@@ -217,6 +226,7 @@ def test_wrong_labels_and_columns_are_told_before_the_run(tmp_path, monkeypatch)
     unit = tables()["units"][0]["unit_id"]
     edge = {"memory_id": "m", "unit_id": unit, "coverage": 1}
     check(edge)
+    check(edge | {"unit_id": "q_far::u1"}, of="q_far")  # labels may be of more examples than the package has
     unknown = f"c.jsonl: line 1: the package has no unit '{unit}x'; nearest known: '{unit}'"
     for told, given_edge, store in [
         ("1 store cannot be used\n  c.jsonl: line 1: coverage_edges is", None, {}),

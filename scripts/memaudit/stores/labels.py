@@ -100,11 +100,11 @@ def check_coverage(given: Labels, instance_id: str) -> None:
     _by_scope(given, instance_id)
 
 
-def refuse_unknown_units(given: Labels, units: Collection[str]) -> None:
-    """InputError, with the place, where an edge names none of `units`, all that the package has. Rows must be right
-    (`check_coverage`). Which example a unit is of is not asked."""
-    for rows in given.rows.values():
-        for place, row in rows:
+def refuse_unknown_units(given: Labels, units: Collection[str], examples: Collection[str]) -> None:
+    """InputError, with the place, where an edge of one of `examples`, all that the package has, names none of `units`,
+    all of its units. Rows must be right (`check_coverage`). Which example a unit is of is not asked."""
+    for instance_id in sorted(set(given.rows) & set(examples)):
+        for place, row in given.rows[instance_id]:
             strange = [str(edge["unit_id"]) for edge in row["coverage_edges"] if str(edge["unit_id"]) not in units]
             if strange:
                 near = nearest(strange[0], units, most=_SHOWN_IDS)
