@@ -75,6 +75,15 @@ def test_mem0_history_gives_tombstones():
     assert plain.report.kept == found.report.kept == 9
 
 
+def test_mem0_histories_of_all_pages_are_read():
+    page = {"results": [{"id": "1", "memory": "A"}], "history": []}
+    gone = [{"memory_id": "9", "event": "DELETE", "old_memory": "B", "new_memory": None}]
+    assert texts(one([{**page, "history": gone}, page])) == ["A", "A", "No longer valid: B"]
+    assert texts(one(page, {"history": gone})) == ["A", "No longer valid: B"]
+    with pytest.raises(InputError, match="two histories, under the key history and as a part; keep one"):
+        one({**page, "history": gone}, {"history": gone})
+
+
 def test_mem0_live_memories_missing_from_the_listing_are_told():
     event = {"memory_id": "m2", "old_memory": None, "new_memory": "B", "event": "ADD", "created_at": None}
     history = {"m2": [event], "m1": [{**event, "memory_id": "m1", "event": "DELETE", "old_memory": "A"}]}
@@ -135,6 +144,26 @@ def test_letta_views():
     assert core.report.notes == {"passages of the other view": 10}
     joined = one(load("letta_core_blocks_real.json"), {"archival": load("letta_archival_slim.json")})
     assert joined.store == both.store
+
+
+LETTA_BLOCKS, LETTA_PASSAGES = [{"label": "human", "value": "A"}], [{"id": "passage-1", "text": "B"}]
+
+
+@pytest.mark.parametrize("part", [{"results": LETTA_PASSAGES}, {"archival": {"passages": LETTA_PASSAGES}}, {}])
+def test_letta_a_further_file_of_another_form_is_an_error(part):
+    with pytest.raises(InputError, match="archival must be a list"):
+        one({"blocks": LETTA_BLOCKS}, {"archival": part})
+
+
+def test_letta_rows_under_every_key_are_read():
+    assert texts(one({"blocks": LETTA_BLOCKS, "archival": [], "passages": LETTA_PASSAGES})) == ["A", "B"]
+    with pytest.raises(InputError, match="archival must be a list, and is"):
+        one({"blocks": LETTA_BLOCKS, "archival": {"passages": LETTA_PASSAGES}})
+
+
+def test_letta_an_agent_without_blocks_is_an_empty_store():
+    found = one({"agents": [{"id": "agent-0"}], "blocks": [], "files": []})
+    assert found.store.system == "letta" and found.store.memories == ()
 
 
 def test_letta_agent_file():
@@ -355,7 +384,9 @@ def test_a_time_key_that_no_row_has_is_told(content, told):
 
 def test_a_time_key_that_a_row_has_is_not_told():
     rows = [{"id": "1", "memory": "A"}, {"id": "2", "memory": "B", "metadata": {"at": "2026-01-01"}}]
-    assert "time_key of no row" not in one(rows, time_key="metadata.at").report.warnings
+    report = one(rows, time_key="metadata.at").report
+    assert "time_key of no row" not in report.warnings
+    assert report.notes["rows without a time under 'metadata.at'"] == 1
     assert one({"results": []}, time_key="metadata.at").report.warnings == {}
 
 
@@ -532,6 +563,8 @@ def test_match():
         ("2026-03-15T08:00:00-07:00", datetime(2026, 3, 15, 15, tzinfo=UTC)),
         (1672567200, datetime(2023, 1, 1, 10, tzinfo=UTC)),
         ("1612112010100", datetime(2021, 1, 31, 16, 53, 30, 100000, tzinfo=UTC)),
+        ("1612112010.5", datetime(2021, 1, 31, 16, 53, 30, 500000, tzinfo=UTC)),
+        ("1612112010100.0", datetime(2021, 1, 31, 16, 53, 30, 100000, tzinfo=UTC)),
         ("  ", None),
         (None, None),
     ],

@@ -259,6 +259,71 @@ def test_a_document_under_the_name_of_json_lines(tmp_path, document, system, ind
         assert named[0].store.system == system
 
 
+@pytest.mark.parametrize("document", [["A"], {"results": [{"id": "1", "memory": "A"}], "next": "page 2"}])
+def test_a_document_whose_middle_line_is_a_value_is_no_json_lines(tmp_path, document):
+    """What stands around the one row says something too: here that there is a next page."""
+    row = json.dumps(document["results"][0] if isinstance(document, dict) else document[0])
+    text = json.dumps(document).replace(row, f"\n{row}\n").encode()
+    named = read_stores(write(tmp_path / "a.json", text))
+    assert read_stores(write(tmp_path / "a.jsonl", text)) == named
+    assert bool(named[0].report.partial) == isinstance(document, dict)
+
+
+HISTORY = [{"memory_id": "9", "event": "DELETE", "old_memory": "B", "new_memory": None}]
+
+
+@pytest.mark.parametrize("history", [HISTORY, {"9": HISTORY}, json.dumps(HISTORY)])
+def test_a_further_file_is_read_as_what_it_is(tmp_path, history):
+    main = write(tmp_path / "a.json", LISTING)
+    for name in ("h.json", "h.jsonl"):
+        part = write(tmp_path / name, history)
+        if isinstance(history, str) and name == "h.jsonl":
+            continue
+        assert texts(read_stores(main, parts={"history": part})[0]) == ["A", "No longer valid: B"], name
+    part = write(tmp_path / "p.jsonl", {"archival": LETTA["archival"]})
+    (found,) = read_stores(write(tmp_path / "b.json", LETTA["blocks"]), parts={"archival": part})
+    assert texts(found) == ["A", "B"]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_a_history_under_its_key_is_read_wherever_the_listing_stands(tmp_path, name):
+    (found,) = read_stores(write(tmp_path / name, {**LISTING, "history": HISTORY}))
+    assert texts(found) == ["A", "No longer valid: B"]
+    pages = [{"instance_id": q, **LISTING, "history": HISTORY} for q in ("q1", "q2")]
+    content = json.dumps(pages) if name == "a.json" else "\n".join(map(json.dumps, pages))
+    found = read_stores(write(tmp_path / name, content.encode()))
+    assert [texts(one) for one in found] == [["A", "No longer valid: B"]] * 2
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        LETTA,
+        {"edges": [{"uuid": "u", "fact": "A"}]},
+        {"entities": [{"name": "n", "entityType": "t", "observations": ["A"]}], "relations": []},
+        {"items": [{"namespace": [], "key": "k", "value": {"text": "A"}}]},
+        {"memories": [{"text": "A"}]},
+        LISTING,
+    ],
+)
+def test_lines_that_are_each_the_store_of_an_example(tmp_path, store):
+    (alone,) = read_stores(write(tmp_path / "a.json", store))
+    rows = [{"instance_id": q, **store} for q in ("q1", "q2")]
+    found = read_stores(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)).encode()))
+    assert [(one.store.instance_id, one.store.system) for one in found] == [
+        (q, alone.store.system) for q in ("q1", "q2")
+    ]
+    assert all(one.store.memories == alone.store.memories for one in found)
+
+
+def test_a_row_with_a_list_and_a_text_of_another_key_is_no_store(tmp_path):
+    row = {"instance_id": "q1", "note": "A", "data": []}
+    with pytest.raises(InputError, match="no row has a text: the first of 1 have the keys data, note"):
+        read_stores(write(tmp_path / "a.jsonl", row))
+    (found,) = read_stores(tmp_path / "a.jsonl", IngestOptions(columns={"text": "note"}))
+    assert texts(found) == ["A"]
+
+
 def test_rows_over_several_lines(tmp_path):
     rows = [{"id": "1", "memory": "A"}, {"id": "2", "memory": "B"}]
     lines = read_stores(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)).encode()))
@@ -392,6 +457,29 @@ def test_csv_and_parquet(tmp_path):
     assert found[0].report.notes == {"columns not read": 1}
 
 
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (pa.table([pa.array(["A"]), pa.array(["B"])], names=["text", "text"]), "a column name stands twice"),
+        (
+            pa.table({"text": ["A"], "time": pa.array([2**62], pa.timestamp("us"))}),
+            "a time before year 1 or after 9999",
+        ),
+        (pa.table({"note": ["A"], "n": [1]}), "the first of 1 have the keys n, note"),
+    ],
+)
+def test_tables_that_cannot_be_read_say_why(tmp_path, table, told):
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=f"a.parquet: .*{told}"):
+        read_stores(tmp_path / "a.parquet")
+
+
+def test_a_table_of_unknown_columns_names_them(tmp_path):
+    """So that a semicolon between cells shows."""
+    with pytest.raises(InputError, match="the first of 1 have the keys id;text,"):
+        read_stores(write(tmp_path / "a.csv", b"id;text\n1;A\n"))
+
+
 def test_report_and_memories_fit_their_tables(tmp_path):
     event = {"id": "e", "memory_id": "m", "old_memory": "B", "event": "DELETE", "updated_at": "2026-01-01T00:00:00Z"}
     path = write(
@@ -438,6 +526,23 @@ def test_a_folder_of_letta_parts(tmp_path):
     write(tmp_path / "q1.archival.json", [{"id": "p", "text": "far"}])
     ((found),) = read_stores(tmp_path)
     assert (found.store.system, found.store.instance_id, texts(found)) == ("letta", "q1", ["core", "far"])
+
+
+def test_suffixes_of_a_folder_are_of_any_case(tmp_path):
+    (tmp_path / "Q1.JSON.GZ").write_bytes(gzip.compress(json.dumps(LISTING).encode()))
+    (tmp_path / "Q1.history.JSONL.gz").write_bytes(gzip.compress(json.dumps(HISTORY).encode()))
+    (found,) = read_stores(tmp_path)
+    assert found.store.instance_id == "Q1" and texts(found) == ["A", "No longer valid: B"]
+
+
+def test_files_of_a_folder_that_are_not_read_are_told(tmp_path):
+    for name in ("q1.json", "q2.json"):
+        write(tmp_path / name, LISTING)
+    for name in ("q3.json.bz2", "q4.txt", ".hidden"):
+        write(tmp_path / name, b"x")
+    first, second = read_stores(tmp_path)
+    assert first.report.notes == {"files of the folder not read (q3.json.bz2, q4.txt)": 2}
+    assert second.report.notes == {}
 
 
 def test_names_are_no_paths(tmp_path):
@@ -632,6 +737,13 @@ def test_wrong_labels_name_their_line(tmp_path, row, told):
 
 
 # ---- the command
+
+
+@pytest.mark.parametrize("option", ["--part", "--column"])
+def test_an_option_that_names_one_thing_twice_is_refused(tmp_path, option):
+    path = write(tmp_path / "a.json", LISTING)
+    with pytest.raises(InputError, match=f"{option}: 'history' is named twice; keep one"):
+        ingest_main([str(path), option, "history=a.json", option, "history=b.json"])
 
 
 def test_the_command(tmp_path, capsys):

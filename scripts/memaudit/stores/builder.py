@@ -53,6 +53,7 @@ class Builder:
         self._taken: set[str] = set()
         self._timed = False  # whether a row has a time where one was looked for
         self._untimed: list[Mapping[str, Any]] = []  # the first rows that have none
+        self._untimed_count = 0
         self._columns: dict[str, dict[str, None]] = {}
         self._keys: dict[str, None] = {}
         self._examples: Counter[str] = Counter()
@@ -134,6 +135,7 @@ class Builder:
         keys = (self.options.time_key,) if self.options.time_key else keys
         value = next((v for v in (lookup(row, key) for key in keys) if v not in (None, "")), None)
         self._timed |= value is not None
+        self._untimed_count += value is None
         if value is None and len(self._untimed) < SAMPLED_ROWS:
             self._untimed.append(row)
         return self.time(value, read)
@@ -274,6 +276,8 @@ class Builder:
 
     def _warn_of_time_key(self) -> None:
         key = self.options.time_key
+        if key is not None and self._timed and self._untimed_count:
+            self.notes[f"rows without a time under {shown(key)}"] += self._untimed_count
         if key is None or self._timed or not (self._untimed or self._kept):
             return
         known = {*dotted_keys(self._untimed), *self._keys}

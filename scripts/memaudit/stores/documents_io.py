@@ -40,6 +40,12 @@ def kind_of(name: str) -> str | None:
     return next((suffix for suffix in SUFFIXES if plain.endswith(suffix)), None)
 
 
+def stem_of(name: str) -> str:
+    """A file name of a known kind without its suffixes."""
+    kind = kind_of(name) or ""
+    return name[: len(name) - len(kind) - len(".gz") * name.lower().endswith(".gz")]
+
+
 def read_document(path: str | Path, columns: Collection[str] = (), max_bytes: int = MAX_PARSED) -> Document:
     """The file, parsed. `columns`: those of a CSV or Parquet file that are read, others are noted.
 
@@ -146,13 +152,14 @@ def _lines(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
 @dataclass
 class _Lines:
     """What JSON lines hold. values: of all lines; faults: (reason, detail) of each line that cannot be read; crowded:
-    lines of several values; is_empty: nothing but blanks; torn: whether a line ends within a value, and the next one
-    is no value either: a document that was written over several lines."""
+    lines of several values; is_empty: nothing but blanks; is_cut: whether a line ends within a value; torn: whether the
+    next one is no value either: a document that was written over several lines."""
 
     values: list[Any] = field(default_factory=list)
     faults: list[tuple[str, str]] = field(default_factory=list)
     crowded: int = 0
     is_empty: bool = True
+    is_cut: bool = False
     torn: bool = False
 
 
@@ -160,8 +167,8 @@ def _json_lines(path: Path, max_bytes: int) -> Document:
     dropped = Dropped()
     data = b"".join(_limited(path, slim(_chunks(path), dropped), max_bytes)).removeprefix(b"\xef\xbb\xbf")
     read = _read_lines(data)
-    if read.torn:
-        read = _read_across_lines(path, data)
+    if read.is_cut:
+        read = _read_across_lines(path, data, read)
     if read.faults and not read.values:
         reason, detail = read.faults[0]
         raise InputError(f"{path}: no line could be read ({reason}: {detail}); write one JSON object a line")
@@ -185,17 +192,20 @@ def _read_lines(data: bytes) -> _Lines:
                 read.faults.append(_fault_of_line(number, line, fault))
             read.torn |= ends_within and isinstance(fault, json.JSONDecodeError)
             ends_within = isinstance(fault, json.JSONDecodeError) and fault.pos >= len(fault.doc.rstrip())
+            read.is_cut |= ends_within
     return read
 
 
-def _read_across_lines(path: Path, data: bytes) -> _Lines:
-    """A JSON document, or several, written over many lines; InputError where it is damaged: its lines are no rows."""
+def _read_across_lines(path: Path, data: bytes, lines: _Lines) -> _Lines:
+    """A JSON document, or several, written over many lines; else the lines, or, where these are no rows, InputError."""
     try:
         return _Lines(list(strict_json.values(_decoded(data, str(path)))), is_empty=False)
     except json.JSONDecodeError as error:
         fault = f"invalid at line {error.lineno}, column {error.colno}: {error.msg}"
     except ValueError as error:
         fault = str(error)
+    if not lines.torn:
+        return lines
     raise InputError(
         f"{path}: no JSON lines, as values go over several lines, and as a JSON document {fault}; write one JSON "
         f"object a line, or mend the document and call it .json"
@@ -271,11 +281,15 @@ def _parquet(path: Path, columns: Collection[str], max_bytes: int) -> Document:
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise InputError(f"{path}: a column name stands twice; rename one")
             read = [name for name in names if name in columns]
             for batch in file.iter_batches(_BATCH_ROWS, columns=read):
                 size += batch.nbytes
                 _refuse_size(path, size, max_bytes)
                 rows += batch.to_pylist()
+    except OverflowError as error:
+        raise InputError(f"{path}: a time before year 1 or after 9999 ({_short(error)}); correct it") from error
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file ({_short(error)}); write it again") from error
     return Document(rows, str(path), notes=_columns_note(names, columns), keys=tuple(names))

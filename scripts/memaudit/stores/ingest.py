@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -74,7 +74,7 @@ def ingest(
         if parts and len(found) > 1:
             raise InputError(f"the file holds {len(found)} stores and further files belong to one; give each its own")
         # An empty list may be of any format: it is of the others'.
-        adapter = adapter or _guessed(next((c for _, c in found if c != []), []), parts)
+        adapter = adapter or _guessed(next((c for _, c in found if c != []), []), parts, document.keys)
         out, rest = [], document
         for instance_id, own in found:
             out.append(_read(replace(rest, content=own), adapter, options, parts, instance_id or default_id))
@@ -95,20 +95,21 @@ def _unwrapped(content: Any) -> Any:
         raise InputError(f"the JSON is one string, and what it holds is no JSON ({shown(str(error))})") from error
 
 
-def _guessed(content: Any, parts: Mapping[str, Any]) -> Adapter:
+def _guessed(content: Any, parts: Mapping[str, Any], keys: Sequence[str]) -> Adapter:
     if content in ({}, []) and parts:  # no main file, or one that any format may have written
         return next(a for a in ADAPTERS.values() if set(parts) & set(a.parts))
     found = guess(content)
     if found is None:
-        raise InputError(_unknown_format(content))
+        raise InputError(_unknown_format(content, keys))
     return found
 
 
-def _unknown_format(content: Any) -> str:
-    """What is said of a content that no adapter recognises: of rows that nothing in them is known as a text."""
+def _unknown_format(content: Any, keys: Sequence[str]) -> str:
+    """What is said of a content that no adapter recognises: of rows that nothing in them is known as a text. `keys`:
+    the columns of a table."""
     rows = [row for row in rows_under(content, *_ROW_LISTS) or () if isinstance(row, Mapping)]
     if rows:
-        return _no_text("row", rows, ", ".join(ROLES["text"]))
+        return _no_text("row", rows, ", ".join(ROLES["text"]), keys)
     held = f"an object with the keys {shown(sorted(content)[:8])}" if isinstance(content, Mapping) else "no store"
     names = ", ".join(sorted(ADAPTERS))
     return f"no known format ({held}); name one of {names}, or give a column map for rows of your own"
@@ -138,9 +139,19 @@ def _lone(rows: list[Any], adapter: Adapter | None, options: IngestOptions) -> A
     if len(rows) != 1 or isinstance(rows[0], str):
         return rows
     key = options.columns.get("text") or options.example_key
-    if isinstance(rows[0], list) or (key is None and not _is_store(rows, adapter) and _is_store(rows[0], adapter)):
+    if isinstance(rows[0], list):
         return rows[0]
-    return rows
+    is_store = _is_whole(rows[0], adapter, "instance_id") or _is_map_of_stores(rows[0], adapter)
+    return rows[0] if key is None and not _is_store(rows, adapter) and is_store else rows
+
+
+def _of_part(part: Document, adapter: Adapter, options: IngestOptions) -> Any:
+    """The content of a further file, whatever it is wrapped in."""
+    try:
+        content = part.content if part.is_text else _unwrapped(part.content)
+    except InputError as error:
+        raise InputError(f"{part.where}: {error}") from error
+    return _lone(content, adapter, options) if part.is_lines else content
 
 
 def _is_store(content: Any, adapter: Adapter | None) -> bool:
@@ -163,7 +174,7 @@ def _read(
             raise InputError(f"part {shown(part)}: format {adapter.name} takes the parts {has}")
     builder = Builder(adapter.system, adapter.name, options)
     builder.saw(key for key in document.keys if key != "instance_id")
-    adapter.read(document.content, builder, {name: part.content for name, part in parts.items()})
+    adapter.read(document.content, builder, {name: _of_part(part, adapter, options) for name, part in parts.items()})
     _refuse_textless(builder, adapter, instance_id)
     for name, source in (("file", document), *((f"part {name}", part) for name, part in parts.items())):
         builder.faults(source.faults)
@@ -180,7 +191,7 @@ def _stores(
     if options.instance_id is not None:
         yield options.instance_id, content
     elif options.example_key is not None or _all_have(content, "instance_id"):
-        yield from _by_key(content, options.example_key or "instance_id", keys)
+        yield from _by_key(content, adapter, options, keys)
     elif isinstance(content, Mapping) and isinstance(content.get("instance_id"), str | int):
         rest = {key: value for key, value in content.items() if key != "instance_id"}
         yield str(content["instance_id"]), rest.get("store", rest)
@@ -195,8 +206,11 @@ def _all_have(content: Any, key: str) -> bool:
     return bool(rows) and all(isinstance(row, Mapping) and row.get(key) is not None for row in rows)
 
 
-def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The rows by the example that they name; a row that is a whole store (written_stores, `store`) by itself."""
+def _by_key(
+    content: Any, adapter: Adapter | None, options: IngestOptions, keys: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    """The rows by the example that they name; a row that is a whole store by itself."""
+    key = options.example_key or "instance_id"
     rows = rows_under(content, *_ROW_LISTS)
     if rows is None:
         raise InputError(f"instance_key {shown(key)}: the file holds no list of rows")
@@ -211,14 +225,34 @@ def _by_key(content: Any, key: str, keys: Sequence[str]) -> Iterator[tuple[str, 
                 f"row {number}: {plain(key)} is {shown(value)}, no example id; add it, or name another key"
             )
         groups.setdefault(str(value), []).append({k: v for k, v in row.items() if k != "instance_id"})
+    are_stores = options.columns.get("text") is None and _are_stores(groups.values(), adapter, key)
     for instance_id, own in groups.items():
-        whole = own[0].get("store", own[0] if ADAPTERS["written_stores"].recognises(own[0]) else None)
+        is_store = are_stores or ADAPTERS["written_stores"].recognises(own[0])
+        whole = own[0].get("store", own[0] if is_store else None)
         if whole is None:
             yield instance_id, _wrapped_again(content, rows, own)
             continue
         if len(own) > 1:
             raise InputError(f"example {plain(instance_id)} stands in {len(own)} rows, each a whole store; keep one")
         yield instance_id, whole
+
+
+def _are_stores(groups: Collection[list[Any]], adapter: Adapter | None, key: str) -> bool:
+    """Whether the rows of examples are stores and no rows of one."""
+    return not any(_is_store(own, adapter) for own in groups) and any(_is_whole(own[0], adapter, key) for own in groups)
+
+
+def _is_whole(row: Any, adapter: Adapter | None, key: str) -> bool:
+    """Whether an object that names its example under `key` is a store and no row of one. Of any origin it may be a row
+    whose text has an unknown key, unless there are texts in its list, or the list is all that it holds."""
+    if not isinstance(row, Mapping):
+        return False
+    has_rows = bool(row_keys(rows_under(row, *_ROW_LISTS)) & set(ROLES["text"])) or len(set(row) - {key}) == 1
+    return any(one.recognises(row) and (has_rows or one.name != "generic") for one in _of(adapter, row))
+
+
+def _of(adapter: Adapter | None, content: Any) -> list[Adapter]:
+    return [adapter] if adapter else fitting(content)
 
 
 def _wrapped_again(content: Any, rows: list[Any], own: list[Any]) -> Any:

@@ -16,7 +16,7 @@ from ..natural.rows_io import read_rows
 from ..table_io import write_table
 from .adapters import ADAPTERS
 from .builder import NO_SALIENCE, refuse_if_strict
-from .documents_io import SUFFIXES, kind_of, read_document
+from .documents_io import SUFFIXES, kind_of, read_document, stem_of
 from .generic import wanted_columns
 from .ingest import Document, foreign_users, ingest, match
 from .labels import (
@@ -32,6 +32,7 @@ from .model import DEFAULT_OPTIONS, MAX_PARSED, Ingest, IngestOptions, Store, la
 from .times import to_utc
 
 WRITTEN, COVERAGE, SALIENCE = "written_stores", "coverage_scoring_calls", "salience_scoring_calls"
+_SHOWN_FILES = 3
 PARTS = tuple(sorted({part for adapter in ADAPTERS.values() for part in adapter.parts}))
 
 
@@ -121,7 +122,7 @@ def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
     for file in map(Path, store_files(folder)):
         if file in (_label_file(folder, COVERAGE), _label_file(folder, SALIENCE)):
             continue
-        stem = file.name[: len(file.name.removesuffix(".gz")) - len(kind_of(file.name))]
+        stem = stem_of(file.name)
         part = next((p for p in PARTS if stem.endswith(f".{p}")), None)
         own = mains if part is None else further.setdefault(stem.removesuffix(f".{part}"), {})
         key = stem if part is None else part
@@ -139,7 +140,18 @@ def _folder(folder: Path, options: IngestOptions) -> list[Ingest]:
     twice = next((i for i in ids if ids.count(i) > 1), None)
     if twice is not None:
         raise InputError(f"{folder}: example {plain(twice)} has two stores; keep one")
-    return out
+    return _with_unread(out, folder)
+
+
+def _with_unread(found: list[Ingest], folder: Path) -> list[Ingest]:
+    """The stores; the report of the first says which files of the folder are of no known kind. Hidden ones are not
+    told."""
+    others = [p.name for p in folder.iterdir() if not p.is_dir() and not kind_of(p.name) and not p.name.startswith(".")]
+    if not others or not found:
+        return found
+    told = f"files of the folder not read ({listed(others, _SHOWN_FILES)})"
+    report = replace(found[0].report, notes={**found[0].report.notes, told: len(others)})
+    return [replace(found[0], report=report), *found[1:]]
 
 
 # ---- tables
@@ -246,4 +258,9 @@ def _pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     for text in texts:
         if "=" not in text:
             raise InputError(f"{option} {shown(text)}: write {form}")
-    return dict(text.split("=", 1) for text in texts)
+    pairs = [text.split("=", 1) for text in texts]
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{option}: {shown(twice)} is named twice; keep one")
+    return dict(pairs)

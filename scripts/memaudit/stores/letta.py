@@ -18,7 +18,8 @@ _PASSAGE_KEYS = {"archive_id", "embedding_config"}
 def _recognises(content: Any) -> bool:
     if isinstance(content, Mapping):
         blocks, passages = rows_under(content, *_BLOCKS), rows_under(content, *_PASSAGES)
-        return _are_blocks(blocks) or _are_passages(passages) or (blocks == [] and passages is not None)
+        is_empty = blocks == [] and (passages is not None or "agents" in content)
+        return _are_blocks(blocks) or _are_passages(passages) or is_empty
     return _are_blocks(content) or _are_passages(content)
 
 
@@ -70,15 +71,12 @@ def _parts(content: Any, parts: Mapping[str, Any]) -> tuple[list | None, list | 
     """Blocks and passages of the main file, then those of the further files."""
     blocks = passages = None
     if isinstance(content, Mapping):
-        blocks, passages = rows_under(content, *_BLOCKS), rows_under(content, *_PASSAGES)
+        blocks, passages = _lists(content, _BLOCKS), _lists(content, _PASSAGES)
     elif isinstance(content, list) and row_keys(content) & {"label", "value"}:
         blocks = content
     elif isinstance(content, list):
         passages = content
-    more_blocks, more_passages = (
-        rows_under(parts.get("blocks"), *_BLOCKS),
-        rows_under(parts.get("archival"), *_PASSAGES),
-    )
+    more_blocks, more_passages = _of_part("blocks", parts, _BLOCKS), _of_part("archival", parts, _PASSAGES)
     if more_blocks is not None:
         blocks = [*(blocks or []), *more_blocks]
     if more_passages is not None:
@@ -86,6 +84,28 @@ def _parts(content: Any, parts: Mapping[str, Any]) -> tuple[list | None, list | 
     if blocks is None and passages is None:
         raise not_its_form("letta", "a list of blocks or passages, or an object with blocks and archival")
     return blocks, passages
+
+
+def _lists(content: Mapping[str, Any], keys: tuple[str, ...]) -> list | None:
+    """All rows under the keys; None where there is none of these."""
+    found = {key: content[key] for key in keys if content.get(key) is not None}
+    for key, rows in found.items():
+        if not isinstance(rows, list):
+            raise not_its_form("letta", f"{key} must be a list, and is {shown(rows)}")
+    return [row for rows in found.values() for row in rows] if found else None
+
+
+def _of_part(name: str, parts: Mapping[str, Any], keys: tuple[str, ...]) -> list | None:
+    """The rows of a further file; None without it."""
+    if name not in parts:
+        return None
+    content = parts[name]
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):  # an object on one line
+        content = content if _lists(content[0], keys) is None else content[0]
+    rows = _lists(content, keys) if isinstance(content, Mapping) else content
+    if not isinstance(rows, list):
+        raise not_its_form("letta", f"part {name} must be a list, or an object with one under {', '.join(keys)}")
+    return rows
 
 
 def _add_block(row: Mapping[str, Any], builder: Builder) -> None:

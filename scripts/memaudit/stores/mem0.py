@@ -73,9 +73,17 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
         if isinstance(page.get("relations"), list):
             builder.notes["graph relations not read"] += len(page["relations"])
     _tell_partial(pages, total, builder)
-    history = parts.get("history", content.get("history") if isinstance(content, Mapping) else None)
-    if history is not None:
-        _read_history(history, live, builder)
+    histories = _histories(pages, parts)
+    if histories:
+        _read_history([event for history in histories for event in _events(history)], live, builder)
+
+
+def _histories(pages: list[Mapping[str, Any]], parts: Mapping[str, Any]) -> list[Any]:
+    """The histories of a listing: those under the key history of its pages, or the part."""
+    own = [page["history"] for page in pages if page.get("history") is not None]
+    if any(own) and parts.get("history"):
+        raise not_its_form("mem0", "two histories, under the key history and as a part; keep one")
+    return [*own, *(parts[name] for name in ("history",) if name in parts)]
 
 
 def _read_history_alone(history: Any, builder: Builder) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..natural.free_dates import read_date
 
-_EPOCH = re.compile(r"[0-9]{10}(?:[0-9]{3})?")
+_EPOCH = re.compile(r"[0-9]{10}(?:[0-9]{3})?(?:\.[0-9]+)?")  # with a fraction, as programs write a column with gaps
 _MILLISECONDS_FROM = 1e11  # as seconds: the year 5138
 
 
@@ -45,7 +45,7 @@ def minute_stamp(value: Any) -> datetime | None:
 
 def _of_text(text: str) -> datetime:
     if _EPOCH.fullmatch(text):
-        return _since_1970(int(text))
+        return _since_1970(float(text))
     try:
         return _aware(datetime.fromisoformat(text))
     except ValueError:
