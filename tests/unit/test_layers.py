@@ -10,7 +10,7 @@ LIBRARY = Path(__file__).parents[2] / "scripts" / "memaudit"
 LAYERS = [
     ["", "errors", "kernel_cache", "kernel_locator"],
     ["package", "costs", "schemas"],
-    ["table_io", "csv_io", "pools", "objective", "budgets"],
+    ["table_io", "csv_io", "files_io", "pools", "objective", "budgets"],
     ["package_io", "batch", "problem"],
     ["synthetic", "natural"],
     ["solve", "suites_io"],
