@@ -319,6 +319,13 @@ def test_markdown_that_looks_like_json():
     assert memory.text == "[1, 2]"
 
 
+def test_generic_rows_in_a_second_list_are_told():
+    found = one({"memories": [{"text": "A"}], "archived": [{"text": "B"}, {"text": "C"}], "tags": ["x"]})
+    assert texts(found) == ["A"]
+    told = "the first under 'archived'; put the rows that are memories into one list"
+    assert found.report.warnings == {"rows in another list, not read": (2, told)}
+
+
 def test_generic_columns():
     rows = [{"note": {"body": "A"}, "nr": 7, "when": "2026-01-02", "of": "g", "use": "0.5", "rank": "1"}]
     columns = {

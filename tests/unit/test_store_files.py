@@ -474,6 +474,12 @@ def test_tables_that_cannot_be_read_say_why(tmp_path, table, told):
         read_stores(tmp_path / "a.parquet")
 
 
+def test_a_cell_is_kept_as_stored(tmp_path):
+    """A byte order mark is one at the start of the file only."""
+    (found,) = read_stores(write(tmp_path / "a.csv", '\ufefftext\n"A\n\ufeffB"\n'.encode()))
+    assert texts(found) == ["A\n\ufeffB"]
+
+
 def test_a_table_of_unknown_columns_names_them(tmp_path):
     """So that a semicolon between cells shows."""
     with pytest.raises(InputError, match="the first of 1 have the keys id;text,"):

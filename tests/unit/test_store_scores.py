@@ -225,7 +225,7 @@ def test_diagnosis_names_the_largest_loss_and_what_to_change():
     assert dict(zip(told["budget"], told["verdict"], strict=True)) == {4: "selection", 8: "missing"}
     row = told.query("budget == 8").iloc[0]
     assert row["missing_advice"] == (
-        "Even the whole store, without a budget, is worth 1.500 less than the optimum of 2.500 within 8 (60 %), 0.500 "
+        "Even the whole store, without a budget, lacks 1.500 of the optimum of 2.500 within 8 (60 %), 0.500 "
         "of it in units that say what no longer holds: write memories that say what the lost units say."
     )
     assert row["size_advice"] == "Nothing is lost to size within 8."
@@ -237,6 +237,20 @@ def test_diagnosis_names_the_largest_loss_and_what_to_change():
     first = most_lost(made.lost, ["recency", "upper_exact"])
     to_table("store_most_lost", first)
     assert first.query("budget == 8")[["rank", "unit_id"]].values.tolist() == [[1, "tea"], [2, "gone"]]
+
+
+def test_what_a_store_has_beyond_one_optimum_makes_up_for_no_other():
+    """Whole stores of 2.5 and 0 against optima of 1 each: more in the mean, and yet one lacks all of its own."""
+    other = build("talks", "r", "d", None, [Candidate("c", "g", "fact", 3, 0)], UNITS, {("c", "tea"): 1.0}, [])
+    none = Labelled(Store("s", "mem0", "r", (memory("m", "of no use"),)))
+    made = [score(EMPTY, RANKED, [3], ["recency"]), score(other, none, [3], ["recency"])]
+    losses, scores = (pd.concat([getattr(m, name) for m in made], ignore_index=True) for name in ("losses", "scores"))
+    row = diagnosis(losses, scores, Declared("words")).iloc[0]
+    assert (row["n"], row["mean_missing"], row["mean_opt"]) == (2, 0.5, 1)
+    assert row["missing_advice"] == (
+        "Even the whole store, without a budget, lacks 0.500 of the optimum of 1.000 within 3 (50 %), example by "
+        "example: write memories that say what the lost units say."
+    )
 
 
 RANKED = of_texts(

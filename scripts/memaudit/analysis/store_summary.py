@@ -139,7 +139,7 @@ def diagnosis(
             _, low, high = mean_interval(part[name].to_numpy(float), resamples, seed)
             numbers |= {f"mean_{name}_low": low, f"mean_{name}_high": high}
         rules = {rule: means[*key[:-1], rule]["mean_selection"] for rule in DEPLOYABLE if (*key[:-1], rule) in means}
-        advice = _advice(exact, named, rules, store.labels)
+        advice = _advice(exact, named, n, rules, store.labels)
         rows.append({
             **named, "memory_cost": store.cost_of(named["cost_model"]), "labels": store.labels,
             "diagnosed": named["rule"] == shown, "n": n, "unproven_n": examples - n, **numbers, **told,
@@ -322,12 +322,12 @@ _RANKING = {
 
 
 def _advice(
-    exact: Mapping[str, Fraction], named: Mapping[str, object], selection: Mapping[str, Fraction], labels: str
+    exact: Mapping[str, Fraction], named: Mapping[str, object], n: int, selection: Mapping[str, Fraction], labels: str
 ) -> dict[str, str]:
     """A sentence a loss: how much it is, and what to change; whose word it is where that is not labels'.
 
-    exact: the mean losses; named: budget, rule and k; selection: rule -> mean selection loss at the same budget, of
-    every rule that a system could follow.
+    exact: the mean losses of n examples; named: budget, rule and k; selection: rule -> mean selection loss at the same
+    budget, of every rule that a system could follow.
     """
     numbers = {name: float(value) for name, value in exact.items()}
     budget, rule = named["budget"], named["rule"]
@@ -341,9 +341,11 @@ def _advice(
     if not optimum:
         told = dict.fromkeys(LOSSES, f"{_nothing_fits(budget)}.")
     if missing:
-        much = f"{missing:.3f} less than the optimum of {optimum:.3f} within {budget} ({_share(missing, optimum)})"
+        # In the mean over examples the store may be worth more: what it has beyond an optimum makes up for no other.
+        much = f"{missing:.3f} of the optimum of {optimum:.3f} within {budget} ({_share(missing, optimum)})"
+        much += ", example by example" if n > 1 else ""
         fix = "write memories that say what the lost units say"
-        told["missing"] = f"even the whole store, without a budget, is worth {much}{_stale(numbers, 'missing')}: {fix}."
+        told["missing"] = f"even the whole store, without a budget, lacks {much}{_stale(numbers, 'missing')}: {fix}."
     if size:
         much = f"{size:.3f} of {optimum:.3f} ({_share(size, optimum)}) is reached by the whole store"
         told["size"] = f"{much}{_size_advice(exact, numbers, named)}."

@@ -146,8 +146,9 @@ def store_diagnosis(results: Results, suite: str) -> Document:
         kept = f" (kept by: {CALLED[part[part['diagnosed']]['rule'].iloc[0]]})" if part["diagnosed"].any() else ""
         sections.append(Section(f"{heading}: what to change{kept}", _text(["B", "Loss", "Change"], told)))
     notes = (
-        "Missing: what the whole store, without a budget, is worth less than OPT of the union. Size: what its best "
-        "subset within B is worth less than the whole store, or than that OPT if it is less. Selection: what was kept "
+        "Missing: what the whole store, without a budget, is worth less than OPT of the union; 0 in an example where "
+        "it is worth more. Size: what its best subset within B is worth less than the whole store, or than that OPT "
+        "if it is less. Selection: what was kept "
         "is worth less than the best subset. The three sum to OPT of the union - F. OPT of the union: the most that "
         "any choice within B out of the package's candidates and the store's memories is worth. F: what was kept is "
         "worth. Both in weight of the units covered. Means over examples with both optima proven.",

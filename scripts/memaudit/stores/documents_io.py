@@ -104,9 +104,9 @@ def _refuse_size(path: Path, size: int, most: int) -> None:
         )
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decoded(data: bytes, where: str, encoding: str = "utf-8-sig") -> str:
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
 
@@ -272,7 +272,7 @@ def _text_lines(path: Path, max_bytes: int) -> Iterator[str]:
         if not line.strip():
             blanks += len(line) + 1
             _refuse_size(path, blanks, max_bytes)
-        yield _decoded(line, f"{path}: line {number}") + "\n"
+        yield _decoded(line, f"{path}: line {number}", "utf-8-sig" if number == 1 else "utf-8") + "\n"
 
 
 def _parquet(path: Path, columns: Collection[str], max_bytes: int) -> Document:

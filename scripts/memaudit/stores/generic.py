@@ -64,11 +64,21 @@ def read(content: Any, builder: Builder, parts: Mapping[str, Any]) -> None:
     if rows is None:
         raise not_its_form("generic", f"a list of rows, or an object with one under {', '.join(_WRAPPERS)}")
     columns = builder.options.columns
+    _warn_of_other_lists(content, rows, builder)
     _demand_columns(rows, columns, builder.keys)
     for number, row in enumerate(_objects(rows), start=1):
         for found in builder.rows([row]):
             _add(found, number, columns, builder)
     _demand_values(rows, columns)
+
+
+def _warn_of_other_lists(content: Any, rows: list[Any], builder: Builder) -> None:
+    """Lists of objects beside the one that is read may hold memories too."""
+    others = content.items() if isinstance(content, Mapping) else ()
+    for key, other in others:
+        if isinstance(other, list) and other is not rows and row_keys(other):
+            told = f"the first under {shown(key)}; put the rows that are memories into one list"
+            builder.warn("rows in another list, not read", told, len(other))
 
 
 def _objects(rows: list[Any]) -> Iterable[Any]:
