@@ -122,28 +122,29 @@ def _check_store(config: Config, name: str, entry: StoreEntry) -> set[str]:
     part = {k: v for k, v in config.store_part(name).items() if k not in ("judge", "parts")}
     found = read_stores(entry.path, IngestOptions(name=name, **part), entry.parts, beside=False)
     stores = [one.store for one in found]
-    if suite.source == "coverage_package":
-        matched = match(stores, query_ids(suite.package), f"stores.{name}").stores
+    examples = query_ids(suite.package) if suite.source == "coverage_package" else None
+    if examples is not None:
+        matched = match(stores, examples, f"stores.{name}").stores
         stores = list(matched.values())
         if salience:
             refuse_salience_of_another_store(name, matched, read_labels(salience[0]), entry.view)
     for file in _coverage_files(entry):
-        _check_coverage_rows(read_labels(file), suite)
+        _check_coverage_rows(read_labels(file), suite, examples)
     _refuse_rules_without_ranks(name, entry, [m for store in stores for m in store.memories], bool(salience))
     ids = {store.instance_id for store in stores}
     return set() if None in ids else ids
 
 
-def _check_coverage_rows(given: Any, suite: Any) -> None:
-    """InputError on a row that is not in the form of coverage, and, where the suite's units are known, on one of its
-    examples that names another."""
-    from .natural.coverage_package_io import query_ids, unit_ids
+def _check_coverage_rows(given: Any, suite: Any, examples: Sequence[str] | None) -> None:
+    """InputError on a row that is not in the form of coverage, and, where the suite's examples and so its units are
+    known, on one of an example that names another unit."""
+    from .natural.coverage_package_io import unit_ids
     from .stores.labels import check_coverage, refuse_unknown_units
 
     for instance_id in sorted(given.rows):
         check_coverage(given, instance_id)
-    if suite.source == "coverage_package":
-        refuse_unknown_units(given, unit_ids(suite.package), query_ids(suite.package))
+    if examples is not None:
+        refuse_unknown_units(given, unit_ids(suite.package), examples)
 
 
 def _refuse_rules_without_ranks(name: str, entry: StoreEntry, memories: Sequence[Any], rated: bool) -> None:
